@@ -1,0 +1,234 @@
+"""What the loop is handed: Gmail and the store, as it sees them.
+
+Lives here: the protocols, and the values that cross them. Not here: any implementation. ``gmail/mailbox.py``
+keeps the Gmail one, ``repository/`` the store; ``commands/wiring.py`` brings them together.
+
+Rules of the Gmail side: every method may raise ``NeedsPerson`` (stop this mailbox), ``Unreachable`` (try the pass again
+later) or ``DeadlineExceeded``. Trouble with one message is a value, not an exception, so that it can't hold up the rest.
+
+Rules of the store side: one ``LoopStore`` is bound to one tenant and one mailbox. ``find_`` and ``count_`` write nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Protocol, TypeVar
+from uuid import UUID
+
+from inbox_loop.errors import InboxLoopError
+from inbox_loop.message.model import Message
+from inbox_loop.task import TaskDraft, TaskStatus, Upserted
+
+T = TypeVar("T")
+
+# --- Gmail ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class MessageId:
+    """A message's id and the thread Gmail names with it at that moment."""
+
+    message_id: str
+    thread_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Whose mailbox it is, and where its history stands."""
+
+    address: str
+    history_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryPage:
+    """One page of history. ``added`` are new messages; ``arrived`` got INBOX or lost SPAM, TRASH or DRAFT later."""
+
+    added: tuple[MessageId, ...]
+    arrived: tuple[MessageId, ...]
+    history_id: int
+    """The mailbox's position when the page was made; with the last page, what the pass has reached."""
+    next_page: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ListingPage:
+    """One page of messages.list, in no promised order."""
+
+    messages: tuple[MessageId, ...]
+    next_page: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """The answer for one wanted message: the message, or what went wrong with this one alone."""
+
+    message_id: str
+    result: Message | InboxLoopError
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What was asked of Gmail since the client was made: calls sent, and quota units by the cost table."""
+
+    api_calls: int
+    quota_units: int
+
+
+class GmailMailbox(Protocol):
+    """One Gmail mailbox. Only read."""
+
+    def find_profile(self) -> Profile:
+        """Address and current historyId (1 unit)."""
+
+    def list_history(self, start: int, page: str | None) -> HistoryPage:
+        """One page of changes strictly after ``start``; raises ``HistoryExpired`` when Gmail no longer has them."""
+
+    def list_messages(self, query: str, page: str | None) -> ListingPage:
+        """One page, at most 500 ids, of the messages that match ``query``; spam and trash are left out."""
+
+    def fetch_messages(self, wanted: Sequence[MessageId]) -> Iterator[Fetched]:
+        """Read them by the cheapest calls, several in flight; one ``Fetched`` for each, in any order."""
+
+    def usage(self) -> Usage:
+        """Totals so far."""
+
+
+# --- the store -----------------------------------------------------------------------------------------------------
+
+
+class MessageState(StrEnum):
+    """What became of a message."""
+
+    PENDING = "pending"
+    TASK = "task"
+    SKIPPED = "skipped"
+    QUARANTINED = "quarantined"
+    GONE = "gone"
+
+
+class FoundBy(StrEnum):
+    """Who learnt of the message first."""
+
+    POLL = "poll"
+    BACKFILL = "backfill"
+    RECONCILE = "reconcile"
+
+
+@dataclass(frozen=True, slots=True)
+class MailboxRow:
+    """A mailbox in the store."""
+
+    mailbox_id: UUID
+    name: str
+    address: str
+    cursor: int
+    cursor_moved_at: datetime
+    cursor_age: timedelta
+    """By the database's clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the ledger says of a message it knows."""
+
+    state: MessageState
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A pending ledger row whose time has come."""
+
+    message_id: str
+    thread_id: str
+    attempts: int
+    """Failed attempts so far."""
+    age: timedelta
+    """Since the message was first seen, by the database's clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class RefHolder:
+    """Who holds a ref: the live task if there is one, else the newest tombstone."""
+
+    external_ref: str
+    task_id: UUID
+    number: int
+    status: TaskStatus
+    deleted: bool
+    source_mailbox: str | None
+    source_account: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What is recorded for one pending message. Still ``pending`` means: again after ``retry_in``."""
+
+    message_id: str
+    state: MessageState
+    reason: str | None = None
+    task_id: UUID | None = None
+    thread_id: str | None = None
+    """As the fetched message says; None keeps what the ledger has."""
+    retry_in: timedelta | None = None
+
+
+class StoreTransaction(Protocol):
+    """What one transaction of the loop can do. Only valid inside ``LoopStore.in_transaction``."""
+
+    def find_known(self, message_ids: Sequence[str]) -> Mapping[str, Known]:
+        """The ledger's word on those it knows, in one statement."""
+
+    def record_discovered(self, messages: Sequence[MessageId], found_by: FoundBy) -> int:
+        """Add unknown ids as pending, leave known ones alone; how many were added."""
+
+    def record_reopened(self, message_ids: Sequence[str]) -> int:
+        """Make skipped rows pending again, with a fresh count of attempts; how many changed."""
+
+    def advance_cursor(self, cursor: int) -> None:
+        """Move the cursor forward; a lower value changes nothing."""
+
+    def find_ref_holders(self, external_refs: Sequence[str]) -> Mapping[str, RefHolder]:
+        """Who holds each ref, keyed by the ref as it was asked for; refs nobody holds are absent."""
+
+    def upsert_tasks(self, drafts: Sequence[TaskDraft]) -> tuple[Upserted, ...]:
+        """Find or create, in one round trip, one answer a draft, in order."""
+
+    def record_outcomes(self, outcomes: Sequence[Outcome]) -> frozenset[str]:
+        """Settle rows that are still pending; the ids that were. A row settled by another is left as it is."""
+
+
+class LoopStore(Protocol):
+    """The store as one mailbox's loop sees it."""
+
+    def find_mailbox(self) -> MailboxRow | None:
+        """The mailbox, or None before its first touch."""
+
+    def create_mailbox(self, address: str, cursor: int) -> MailboxRow:
+        """Record the mailbox with its first cursor; when another process was first, answer its row.
+
+        A mailbox of the same address under an earlier name is taken over, ledger and all.
+        """
+
+    def find_due(self, limit: int) -> tuple[Due, ...]:
+        """Pending rows whose time has come: polled and reconciled before backfilled, oldest first."""
+
+    def count_pending(self) -> int:
+        """All pending rows, due or not."""
+
+    def in_transaction(self, work: Callable[[StoreTransaction], T]) -> T:
+        """Run ``work`` in one READ COMMITTED transaction, and again from its start when it lost a race.
+
+        ``work`` must therefore do nothing outside of the transaction. Raises ``DatabaseConflict`` after the last try.
+        """
+
+    def ingesting(self) -> AbstractContextManager[None]:
+        """Hold the mailbox's ingest lock: one process reads its pending messages, so that none is paid for twice.
+
+        Waits for the holder; freed by the database when the process dies. Correctness never rests on it.
+        """

@@ -1,0 +1,1 @@
+"""Postgres: the only importer of psycopg. Named SQL statements in .sql files, one .py beside each."""

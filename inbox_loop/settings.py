@@ -1,0 +1,132 @@
+"""Every setting: its key, its default, its limits and its meaning.
+
+Lives here: the models, as values that never change. Not here: where they are read from (``commands/configuration.py``).
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
+
+_DURATION = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[smhdw])")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def _duration(value: object) -> object:
+    """Read "90s", "30m", "24h", "14d" or "2w"; anything else is left for pydantic to judge."""
+    match = _DURATION.fullmatch(value.strip()) if isinstance(value, str) else None
+    if match is None:
+        return value
+    return timedelta(**{_UNITS[match["unit"]]: float(match["number"])})
+
+
+Duration = Annotated[timedelta, BeforeValidator(_duration), Field(gt=timedelta())]
+Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
+
+# Google's table of quota units, November 2026. One copy of it asks 60 for messages.get in full: costs are settings.
+METHOD_COSTS = {
+    "getProfile": 1,
+    "history.list": 2,
+    "labels.list": 1,
+    "messages.attachments.get": 20,
+    "messages.get": 20,
+    "messages.list": 5,
+    "threads.get": 40,
+}
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class DatabaseSettings(_Section):
+    """Where tasks and ledger are kept."""
+
+    url: SecretStr = SecretStr("embedded")
+    """"embedded" for a private Postgres that starts and ends by itself, or a postgresql:// URL."""
+    data_folder: Path | None = None
+    """Where the private Postgres keeps its data. Default: the user's data folder; /var/lib/inbox-loop for root."""
+
+
+class GmailSettings(_Section):
+    """How Gmail is asked."""
+
+    api_endpoint: str = "https://gmail.googleapis.com"
+    """Base URL of the API. Another one is for tests and stand-ins."""
+    units_per_minute: int = Field(default=6000, ge=60)
+    """Quota units a mailbox may use in a minute: 6000 for a Google project made since May 2026, else 15000."""
+    method_costs: dict[str, Annotated[int, Field(ge=0)]] = Field(default_factory=dict)
+    """Quota units by method where they differ from Google's table, for example {"messages.get" = 60}."""
+    max_in_flight: int = Field(default=4, ge=1, le=16)
+    """Calls to one mailbox at the same time."""
+    timeout_seconds: float = Field(default=30.0, gt=0, le=600)
+    """How long to wait for Gmail's next bytes."""
+
+
+class PollSettings(_Section):
+    """When mailboxes are looked at."""
+
+    interval_seconds: float = Field(default=30.0, ge=1)
+    """Time between two polls of a mailbox."""
+    jitter_seconds: float = Field(default=3.0, ge=0)
+    """Up to so much is added to each interval, so that many mailboxes do not poll in step."""
+    deadline_seconds: float = Field(default=120.0, gt=0)
+    """Longest time for one poll; what is left over is for the next."""
+    reconcile_every: Duration = timedelta(hours=24)
+    """Time between two comparisons of Gmail's listing with the ledger."""
+    reconcile_window: Duration = timedelta(days=14)
+    """How far back such a comparison looks."""
+    gone_after_seconds: float = Field(default=600.0, ge=0)
+    """A message Gmail answers 404 for is tried again for so long, then recorded as gone."""
+
+
+class PolicySettings(_Section):
+    """Which messages become tasks."""
+
+    own_addresses: tuple[str, ...] = ()
+    """Addresses whose mail never becomes a task, to keep a loop of our own answers from feeding itself."""
+    skip_bulk: bool = True
+    """Skip newsletters and mailing lists."""
+    skip_auto_replies: bool = True
+    """Skip out-of-office answers, delivery reports and other mail that a machine sent in answer."""
+
+
+class MailboxSettings(_Section):
+    """One Gmail mailbox."""
+
+    name: Slug
+    """Its name in commands and logs."""
+    token_file: Path
+    """Google's authorized-user JSON, or a service-account key with a "subject". Readable by its owner alone."""
+    address: str | None = None
+    """Its address, checked against the sign-in when given."""
+    tenant: Slug = "default"
+    """The tenant whose tasks its messages become."""
+    project: Slug | None = None
+    """The project they go to; made if it does not exist."""
+    enabled: bool = True
+    """False stops reading it and keeps all that is known of it."""
+
+
+class LogSettings(_Section):
+    """What the logs look like."""
+
+    format: Literal["auto", "json", "console"] = "auto"
+    """"auto" is columns on a terminal and JSON everywhere else."""
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    """The least severe level that is written."""
+
+
+class Settings(_Section):
+    """The whole configuration."""
+
+    database: DatabaseSettings = DatabaseSettings()
+    gmail: GmailSettings = GmailSettings()
+    poll: PollSettings = PollSettings()
+    policy: PolicySettings = PolicySettings()
+    log: LogSettings = LogSettings()
+    mailboxes: tuple[MailboxSettings, ...] = ()
