@@ -179,6 +179,13 @@ class DeadlineExceeded(Unreachable):
     code = "pass.deadline"
 
 
+class Stopped(InboxLoopError):
+    """The operator asked to stop; what was finished stands, the rest is for the next start."""
+
+    code = "stopped"
+    retryable = True
+
+
 class DatabaseUnreachable(Unreachable):
     """Postgres does not answer, or can't serve right now."""
 

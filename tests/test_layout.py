@@ -68,10 +68,7 @@ def test_each_library_is_imported_by_one_folder_only(path: Path) -> None:
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_folders_import_each_other_only_as_laid_down(path: Path) -> None:
-    if is_top_level(path):
-        allowed = {"message"}
-    else:
-        allowed = MAY_IMPORT[place_of(path)]
+    allowed = {"message"} if is_top_level(path) else MAY_IMPORT[place_of(path)]
     for name in imports_of(path):
         if not name.startswith("inbox_loop."):
             continue

@@ -3,10 +3,12 @@
 Lives here: the protocols, and the values that cross them. Not here: any implementation. ``gmail/mailbox.py``
 keeps the Gmail one, ``repository/`` the store; ``commands/wiring.py`` brings them together.
 
-Rules of the Gmail side: every method may raise ``NeedsPerson`` (stop this mailbox), ``Unreachable`` (try the pass again
-later) or ``DeadlineExceeded``. Trouble with one message is a value, not an exception, so that it can't hold up the rest.
+Rules of the Gmail side: every method may raise ``NeedsPerson`` (stop this mailbox), ``Unreachable`` (try the pass
+again later), ``DeadlineExceeded`` or ``Stopped``. Trouble with one message is a value, not an exception, so that it
+can't hold up the rest.
 
-Rules of the store side: one ``LoopStore`` is bound to one tenant and one mailbox. ``find_`` and ``count_`` write nothing.
+Rules of the store side: one ``LoopStore`` is bound to one tenant and one mailbox. ``find_`` and ``count_`` write
+nothing.
 """
 
 from __future__ import annotations
@@ -81,6 +83,9 @@ class Usage:
 
 class GmailMailbox(Protocol):
     """One Gmail mailbox. Only read."""
+
+    def within(self, seconds: float) -> AbstractContextManager[None]:
+        """Bound a pass: inside, no call lasts past ``seconds`` from now; then ``DeadlineExceeded``."""
 
     def find_profile(self) -> Profile:
         """Address and current historyId (1 unit)."""
