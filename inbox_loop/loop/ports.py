@@ -143,6 +143,8 @@ class Known:
 
     state: MessageState
     reason: str | None
+    task_deleted: bool
+    """The row is bound to a task that is now a tombstone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +156,11 @@ class Due:
     attempts: int
     """Failed attempts so far."""
     age: timedelta
-    """Since the message was first seen, by the database's clock."""
+    """Since the message was first seen or last reopened, by the database's clock."""
+    revision: int
+    """Changes whenever the row is reopened, so that what was read before can't settle it."""
+    remint: bool
+    """A deleted task of this message may be created anew, on purpose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +181,8 @@ class Outcome:
     """What is recorded for one pending message. Still ``pending`` means: again after ``retry_in``."""
 
     message_id: str
+    revision: int
+    """Of the ``Due`` row this answers."""
     state: MessageState
     reason: str | None = None
     task_id: UUID | None = None
@@ -192,8 +200,12 @@ class StoreTransaction(Protocol):
     def record_discovered(self, messages: Sequence[MessageId], found_by: FoundBy) -> int:
         """Add unknown ids as pending, leave known ones alone; how many were added."""
 
-    def record_reopened(self, message_ids: Sequence[str]) -> int:
-        """Make skipped rows pending again, with a fresh count of attempts; how many changed."""
+    def record_reopened(self, message_ids: Sequence[str], *, remint: bool = False) -> int:
+        """Make rows of any state pending again, due now, with a fresh count of attempts; how many there were.
+
+        Each gets a new revision, those already pending too. ``remint`` is kept on the row (never taken off by a later
+        reopening) until it is settled. The task a row was bound to stays bound until the row is settled anew.
+        """
 
     def advance_cursor(self, cursor: int) -> None:
         """Move the cursor forward; a lower value changes nothing."""
@@ -205,7 +217,7 @@ class StoreTransaction(Protocol):
         """Find or create, in one round trip, one answer a draft, in order."""
 
     def record_outcomes(self, outcomes: Sequence[Outcome]) -> frozenset[str]:
-        """Settle rows that are still pending; the ids that were. A row settled by another is left as it is."""
+        """Settle rows that are still pending in the revision named; the ids that were. Others are left as they are."""
 
 
 class LoopStore(Protocol):
