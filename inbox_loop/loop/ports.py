@@ -125,6 +125,21 @@ class FoundBy(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class DateRange:
+    """Internal dates wanted: ``after`` is included, ``before`` is not, None is open. Gmail's search is not exact."""
+
+    after: datetime | None = None
+    before: datetime | None = None
+
+    def holds(self, moment: datetime) -> bool:
+        """Whether a message of this internalDate is wanted."""
+        return (self.after is None or moment >= self.after) and (self.before is None or moment < self.before)
+
+
+EVERY_DATE = DateRange()
+
+
+@dataclass(frozen=True, slots=True)
 class MailboxRow:
     """A mailbox in the store."""
 
@@ -135,6 +150,8 @@ class MailboxRow:
     cursor_moved_at: datetime
     cursor_age: timedelta
     """By the database's clock."""
+    covered_since: datetime
+    """Mail since then is meant to be in the ledger: the first touch, or earlier once a backfill is complete."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +162,8 @@ class Known:
     reason: str | None
     task_deleted: bool
     """The row is bound to a task that is now a tombstone."""
+    internal_date: datetime | None
+    """When Gmail received it; None before it was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +180,8 @@ class Due:
     """Changes whenever the row is reopened, so that what was read before can't settle it."""
     remint: bool
     """A deleted task of this message may be created anew, on purpose."""
+    wanted: DateRange
+    """The range it was listed for; a message outside of it is skipped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +209,8 @@ class Outcome:
     task_id: UUID | None = None
     thread_id: str | None = None
     """As the fetched message says; None keeps what the ledger has."""
+    internal_date: datetime | None = None
+    """Of the message that was read; None keeps what the ledger has."""
     retry_in: timedelta | None = None
 
 
@@ -197,10 +220,10 @@ class StoreTransaction(Protocol):
     def find_known(self, message_ids: Sequence[str]) -> Mapping[str, Known]:
         """The ledger's word on those it knows, in one statement."""
 
-    def record_discovered(self, messages: Sequence[MessageId], found_by: FoundBy) -> int:
+    def record_discovered(self, messages: Sequence[MessageId], found_by: FoundBy, wanted: DateRange) -> int:
         """Add unknown ids as pending, leave known ones alone; how many were added."""
 
-    def record_reopened(self, message_ids: Sequence[str], *, remint: bool = False) -> int:
+    def record_reopened(self, message_ids: Sequence[str], wanted: DateRange, *, remint: bool = False) -> int:
         """Make rows of any state pending again, due now, with a fresh count of attempts; how many there were.
 
         Each gets a new revision, those already pending too. ``remint`` is kept on the row (never taken off by a later
@@ -209,6 +232,9 @@ class StoreTransaction(Protocol):
 
     def advance_cursor(self, cursor: int) -> None:
         """Move the cursor forward; a lower value changes nothing."""
+
+    def record_coverage(self, since: datetime) -> None:
+        """Move ``covered_since`` back to ``since``; a later moment changes nothing."""
 
     def find_ref_holders(self, external_refs: Sequence[str]) -> Mapping[str, RefHolder]:
         """Who holds each ref, keyed by the ref as it was asked for; refs nobody holds are absent."""
