@@ -1,0 +1,109 @@
+"""The command line: which sub-commands there are, and how each ends.
+
+Lives here: the table of sub-commands, and the turning of every ending into an exit code and at most a few lines on
+standard error. Not here: what a sub-command does (a file each).
+
+Exit codes: 0 fine; 1 finished, but something needs a look; 2 usage or configuration; 3 a person must act; 4 Gmail or
+Postgres can't be reached; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from inbox_loop import __version__
+from inbox_loop.commands.logs import configure_logs, log
+from inbox_loop.commands.options import ConfigOption
+from inbox_loop.commands.show import escape, escape_lines
+from inbox_loop.commands.streams import use_utf8, write
+from inbox_loop.errors import EXIT_FINE, EXIT_LOOK, EXIT_USAGE, InboxLoopError
+from inbox_loop.settings import LogSettings
+
+PROGRAM = "inbox-loop"
+INTERRUPTED = 130
+
+app = typer.Typer(
+    name=PROGRAM,
+    help="Turns each message of a Gmail mailbox that asks for something into exactly one task.",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _group(name: str, meaning: str) -> typer.Typer:
+    group = typer.Typer(help=meaning, rich_markup_mode=None)
+    app.add_typer(group, name=name)
+    return group
+
+
+auth = _group("auth", "Sign in to Gmail.")
+db = _group("db", "The database's schema.")
+tasks = _group("tasks", "Tasks, for people and scripts.")
+messages = _group("messages", "The ledger: what became of each message.")
+
+
+def _print_version(wanted: bool) -> None:  # noqa: FBT001 - typer hands a flag's value to its callback
+    if wanted:
+        write(sys.stdout, f"{PROGRAM} {__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def _global_options(
+    *,
+    config: ConfigOption = None,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version)
+    ] = False,
+) -> None:
+    # Nothing to do: sub-commands find ``config`` by ``read_settings``, and the callback has printed ``version``.
+    del config, version
+
+
+def main() -> None:
+    """Run the command line of this process, and exit."""
+    use_utf8()
+    configure_logs(LogSettings())
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line; its exit code. Whatever goes wrong is told in words, never as a traceback."""
+    try:
+        code = app(arguments, prog_name=PROGRAM, standalone_mode=False)
+    except typer.TyperException as error:
+        context: typer.Context | None = getattr(error, "ctx", None)
+        _tell(error.format_message(), f"{context.command_path if context else PROGRAM} --help lists what there is.")
+        return EXIT_USAGE
+    except InboxLoopError as error:
+        _tell(str(error), error.hint)
+        return error.exit_code
+    except (KeyboardInterrupt, typer.Abort):
+        return INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - the last resort, so that no user ever meets a traceback
+        log.error("command.failed", command=_first_word(arguments), exc_info=error)
+        _tell(
+            f"unexpected {type(error).__name__}",
+            'This is a fault of the program. The log line "command.failed" says where; please report it.',
+        )
+        return EXIT_LOOK
+    return code if isinstance(code, int) else EXIT_FINE
+
+
+def _first_word(arguments: Sequence[str]) -> str:
+    """The sub-command or group alone: what follows may be a title or an address."""
+    names = {entry.name for entry in (*app.registered_commands, *app.registered_groups)}
+    return next((argument for argument in arguments if argument in names), "")
+
+
+def _tell(what: str, hint: str) -> None:
+    """What happened, a line for each problem, and what to do about it."""
+    lines = [f"{PROGRAM}: {escape(line)}" for line in what.splitlines()]
+    lines += [f"  {line}" for line in escape_lines(hint).splitlines()]
+    write(sys.stderr, "".join(f"{line}\n" for line in lines))
