@@ -52,6 +52,12 @@ class NoSuchTask(UsageError):
     code = "task.unknown"
 
 
+class IllegalMove(UsageError):
+    """The task's status does not allow this step; the message names the status it has."""
+
+    code = "task.illegal_move"
+
+
 class NoSuchMessage(UsageError):
     """The ledger has no such message."""
 
@@ -196,6 +202,12 @@ class DatabaseConflict(Unreachable):
     """A transaction lost a race (SQLSTATE 40001, 40P01, 55P03) more often than it was retried."""
 
     code = "database.conflict"
+
+
+class DatabaseRefused(InboxLoopError):
+    """Postgres said no in a way that is neither a race nor a broken rule: a missing right, or a mistake of ours."""
+
+    code = "database.refused"
 
 
 class EmbeddedUnavailable(Unreachable):
