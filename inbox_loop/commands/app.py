@@ -98,7 +98,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def _first_word(arguments: Sequence[str]) -> str:
     """The sub-command or group alone: what follows may be a title or an address."""
-    names = {entry.name for entry in (*app.registered_commands, *app.registered_groups)}
+    names = {command.name for command in app.registered_commands} | {group.name for group in app.registered_groups}
     return next((argument for argument in arguments if argument in names), "")
 
 
