@@ -1,0 +1,108 @@
+"""Watch: take a mailbox's turns for as long as the daemon runs, and remember how they went.
+
+One turn polls, or reconciles when that is due; both in the same thread, so that a mailbox is never under way twice in
+one process. Nothing a turn meets ends the daemon: trouble is logged when it begins, changes or ends, not at every turn.
+
+Not here: when turns come (``loop/schedule.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timedelta
+
+import structlog
+
+from inbox_loop.errors import InboxLoopError, NeedsPerson, Stopped
+from inbox_loop.loop.mailbox import Mailbox
+from inbox_loop.loop.poll import poll_once
+from inbox_loop.loop.reconcile import reconcile_once
+from inbox_loop.loop.report import PassReport
+
+# A restart is when something may have been missed; a few minutes later the polls have caught up.
+FIRST_RECONCILE = timedelta(minutes=5)
+# A mailbox that waits for a person is asked this often whether they have acted.
+PAUSE = timedelta(minutes=1)
+# An idle mailbox logs one line in this time, and trouble that lasts is said again.
+QUIET_SPELL = timedelta(minutes=1)
+REMINDER = timedelta(minutes=15)
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class MailboxHealth:
+    """How a mailbox does, as the daemon knows it."""
+
+    name: str
+    last_good_poll_at: datetime | None = None
+    last_error: str | None = None
+    """The code of the trouble that the last turn met; None after a good one."""
+
+
+class Watch:
+    """The turns of one mailbox. ``monotonic`` gives seconds, ``now`` the wall clock in UTC."""
+
+    def __init__(
+        self,
+        mailbox: Mailbox,
+        *,
+        reconcile_every: timedelta,
+        monotonic: Callable[[], float],
+        now: Callable[[], datetime],
+    ) -> None:
+        self._mailbox = mailbox
+        self._reconcile_every = reconcile_every
+        self._monotonic = monotonic
+        self._now = now
+        self._reconcile_at = monotonic() + min(FIRST_RECONCILE, reconcile_every).total_seconds()
+        self._paused_until = self._logged_at = self._warned_at = float("-inf")
+        self.health = MailboxHealth(mailbox.name)
+
+    def take_turn(self) -> None:
+        """Poll or reconcile once. Returns after any trouble; ``health`` tells."""
+        if self._monotonic() < self._paused_until:
+            return
+        try:
+            self._pass()
+        except Stopped:
+            return
+        except InboxLoopError as error:
+            self._note_trouble(error)
+            if isinstance(error, NeedsPerson):
+                self._paused_until = self._monotonic() + PAUSE.total_seconds()
+        except Exception:
+            # A fault of our own must not end the polls of a daemon that nobody looks at; it is said, with its stack.
+            self.health = replace(self.health, last_error="fault")
+            log.exception("mailbox.fault", mailbox=self._mailbox.name)
+        else:
+            self._note_good()
+
+    def _pass(self) -> PassReport:
+        if self._monotonic() < self._reconcile_at:
+            report = poll_once(self._mailbox)
+            if not report.idle or self._monotonic() - self._logged_at >= QUIET_SPELL.total_seconds():
+                self._logged_at = self._monotonic()
+                log.info("poll.finished", **asdict(report))
+            return report
+        report = reconcile_once(self._mailbox, self._now())
+        self._reconcile_at = self._monotonic() + self._reconcile_every.total_seconds()
+        log.info("reconcile.finished", **asdict(report))
+        return report
+
+    def _note_good(self) -> None:
+        if self.health.last_error is not None:
+            log.info("mailbox.recovered", mailbox=self._mailbox.name, error=self.health.last_error)
+        self.health = MailboxHealth(self._mailbox.name, last_good_poll_at=self._now())
+
+    def _note_trouble(self, error: InboxLoopError) -> None:
+        lasts = self.health.last_error == error.code
+        self.health = replace(self.health, last_error=error.code)
+        if lasts and self._monotonic() - self._warned_at < REMINDER.total_seconds():
+            return
+        self._warned_at = self._monotonic()
+        if isinstance(error, NeedsPerson):
+            log.error("mailbox.needs_auth", mailbox=self._mailbox.name, error=error.code, hint=error.hint)
+        else:
+            log.warning("mailbox.failed", mailbox=self._mailbox.name, error=error.code, message=str(error))
