@@ -1,0 +1,98 @@
+"""The data of the private Postgres: made whole or not at all.
+
+Lives here: initdb, and the one role and database we connect to. Not here: running the server (``postgres.py``),
+what is in the database (``repository/migrations``).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from inbox_loop.embedded.account import Account
+from inbox_loop.embedded.binaries import Binaries
+from inbox_loop.embedded.children import run_to_end
+from inbox_loop.embedded.folders import CHOOSE_ANOTHER, Place
+from inbox_loop.errors import EmbeddedUnavailable
+
+ROLE = "inbox_loop"
+DATABASE = "inbox_loop"
+SUPERUSER = "postgres"
+
+_LEAST_FREE_BYTES = 128_000_000
+_BUILTIN_LOCALE_MAJOR = 17
+
+# The role may make databases and is no superuser: SQL that goes astray can't run programs.
+_SETUP = f"create role {ROLE} login createdb;\ncreate database {DATABASE} owner {ROLE};\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """One data folder, the programs that fit it and the account that owns it."""
+
+    data: Path
+    binaries: Binaries
+    account: Account
+
+
+def prepare_cluster(place: Place, binaries: Binaries, account: Account) -> Cluster:
+    """Make the data folder if there is none. The caller holds ``postgres.lock``. Raises ``EmbeddedUnavailable``."""
+    data = place.data(binaries.major)
+    if not (data / "PG_VERSION").is_file():
+        _make_data(place, Cluster(_new_folder(place, data, account), binaries, account))
+        _put_in_place(data)
+    return Cluster(data, binaries, account)
+
+
+def _unfinished(data: Path) -> Path:
+    return data.with_name(f"{data.name}.new")
+
+
+def _new_folder(place: Place, data: Path, account: Account) -> Path:
+    free = shutil.disk_usage(place.folder).free
+    if free < _LEAST_FREE_BYTES:
+        raise EmbeddedUnavailable(
+            f"The disk of {place.folder} has {free // 1_000_000} MB free, and a new Postgres needs "
+            f"{_LEAST_FREE_BYTES // 1_000_000} MB.",
+            hint=f"Free some space. {CHOOSE_ANOTHER}",
+        )
+    new = _unfinished(data)
+    shutil.rmtree(new, ignore_errors=True)  # left by a start that was interrupted
+    new.mkdir(mode=0o700)
+    account.own(new)
+    return new
+
+
+def _make_data(place: Place, new: Cluster) -> None:
+    options = [f"--username={SUPERUSER}", "--auth=trust", "--data-checksums", "--no-instructions"]
+    options += ["--encoding=UTF8", "--locale=C.UTF-8"]
+    if new.binaries.major >= _BUILTIN_LOCALE_MAJOR:
+        # Compares citext in half of the time that the system's library takes.
+        options += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
+    run_to_end(
+        [new.binaries.program("initdb"), "--pgdata", new.data, *options],
+        account=new.account,
+        place=place,
+    )
+    run_to_end(
+        [new.binaries.program("postgres"), "--single", "-c", "exit_on_error=on", "-D", new.data, "postgres"],
+        account=new.account,
+        place=place,
+        text=_SETUP,
+    )
+
+
+def _put_in_place(data: Path) -> None:
+    try:
+        _unfinished(data).rename(data)
+    except OSError as error:
+        raise EmbeddedUnavailable(
+            f"{data} is in the way: it is not the data of a Postgres.", hint="Move it elsewhere and try again."
+        ) from error
+    folder = os.open(data.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
