@@ -1,0 +1,3 @@
+"""Fixtures by topic, from tests/fixtures/."""
+
+pytest_plugins = ["fixtures.simulator"]
