@@ -1,0 +1,207 @@
+"""A tree of parts to the readable text of a message, and the list of what hangs on it.
+
+Lives here: which parts are text, which of several alternatives is read, and how forwarded mails and reports show.
+Not here: HTML (``html_text.py``), calendars (``invitation.py``), charsets (``charset.py``).
+
+The texts may not be clean yet (``clean.py``); ``read.py`` cleans all of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import chain
+
+from inbox_loop.message.addresses import read_header
+from inbox_loop.message.charset import decode_text
+from inbox_loop.message.clean import clean_text
+from inbox_loop.message.headers import decode_header
+from inbox_loop.message.html_text import MAX_RENDERED_CHARACTERS, find_declared_charset, render_html, strip_tags
+from inbox_loop.message.invitation import describe_invitation
+from inbox_loop.message.mime import Part, walk
+from inbox_loop.message.model import Attachment
+from inbox_loop.message.raw import parse_mail
+from inbox_loop.task import MAX_BODY_BYTES
+
+UNNAMED = "(no name)"
+# Of one part. A character of UTF-32 has four bytes.
+MAX_PART_BYTES = 4 * MAX_BODY_BYTES
+# Twice what a task holds, so that whoever cuts the text for a task can tell that it was longer.
+MAX_TEXT_CHARACTERS = 2 * MAX_BODY_BYTES
+
+_FORWARDED = "---------- Forwarded message ----------"
+_FORWARDED_HEADERS = ("From", "Date", "Subject", "To", "Cc")
+_FORWARDED_KINDS = frozenset({"message/rfc822", "message/global"})
+# Fields for people and for machines, in lines of plain text (RFC 3464, RFC 8098, RFC 5965).
+_REPORT_KINDS = frozenset(
+    {"message/delivery-status", "message/disposition-notification", "message/feedback-report", "text/rfc822-headers"}
+)
+_CALENDAR_KINDS = frozenset({"text/calendar", "application/ics"})
+_SEALED_KINDS = frozenset({"multipart/encrypted", "application/pkcs7-mime", "application/x-pkcs7-mime"})
+_ENCRYPTED = "[This message is encrypted. It can only be read in a mail program that has the key.]"
+_SIGNED = "[This message is packed into its S/MIME signature. It can be read in a mail program that knows S/MIME.]"
+_MARKUP_STARTS = ("<!doctype html", "<html", "<head", "<body")
+# AMP is a program rather than a text, and comes beside HTML that says the same.
+_UNREAD_ALTERNATIVES = frozenset({"text/x-amp-html", "text/watch-html"})
+
+_URL = re.compile(r"\bhttps?://\S+")
+_WORD = re.compile(r"\w+")
+# A text beside HTML with fewer words than this may be a placeholder ("your mail program can't show HTML").
+_SHORT_WORDS = 60
+# It is one if the HTML has so many times more words, or as many but not even half of those in the text.
+_RICHER = 3
+_SHARED = 0.5
+
+
+def list_attachments(root: Part) -> tuple[Attachment, ...]:
+    """Everything with a file name or marked as an attachment, and every leaf that is not text, in order."""
+    return tuple(
+        Attachment(name=part.name or UNNAMED, mime_type=part.kind, size=part.size)
+        for _, part in walk(root)
+        if _is_attachment(part)
+    )
+
+
+class BodyReader:
+    """Reads the text of one message. Bounds what the HTML of all its parts together may cost."""
+
+    def __init__(self) -> None:
+        self._html_left = MAX_RENDERED_CHARACTERS
+        self._events: set[str] = set()
+
+    def read(self, root: Part) -> str:
+        """The readable text below ``root``; empty when there is none."""
+        text = _join(self._read_part(root))
+        if text:
+            return text
+        # Some mail programs give the body itself a file name.
+        named = (part for _, part in walk(root) if part.name and part.disposition.value != "attachment")
+        return _join(self._read_leaf(part) for part in named if part.kind in ("text/plain", "text/html"))
+
+    def _read_part(self, part: Part) -> Iterator[str]:
+        if part.kind in _SEALED_KINDS:
+            yield _describe_seal(part)
+        elif part.kind in _FORWARDED_KINDS:
+            yield from self._read_forwarded(part)
+        elif part.kind in _REPORT_KINDS:
+            yield _read_fields(part)
+        elif part.kind in _CALENDAR_KINDS:
+            yield self._read_event(part)
+        elif part.kind == "multipart/alternative" and part.parts:
+            yield from self._read_alternative(part)
+        elif part.parts:
+            yield from chain.from_iterable(self._read_part(child) for child in part.parts)
+        elif not _is_attachment(part):
+            yield self._read_leaf(part)
+
+    def _read_leaf(self, part: Part) -> str:
+        text = _decode(part)
+        if part.kind == "text/html" or text.lstrip()[:20].lower().startswith(_MARKUP_STARTS):
+            return self._read_html(text)
+        return text
+
+    def _read_html(self, source: str) -> str:
+        source = clean_text(source).text
+        self._html_left -= len(source)
+        return render_html(source) if self._html_left >= 0 else strip_tags(source)
+
+    def _read_event(self, part: Part) -> str:
+        """An invitation; empty if it was told already: most come twice, to be shown and to be saved."""
+        event = describe_invitation(_decode(part))
+        if event in self._events:
+            return ""
+        self._events.add(event)
+        return event
+
+    def _read_alternative(self, part: Part) -> Iterator[str]:
+        """The plain text, unless the HTML says more; and an invitation beside either."""
+        plain_parts = [child for child in part.parts if child.kind == "text/plain"]
+        # The richest comes last (RFC 2046, section 5.1.4).
+        rich_parts = [child for child in reversed(part.parts) if child.kind == "text/html" or child.parts]
+        known = (*plain_parts, *rich_parts)
+        others = [child for child in part.parts if child not in known and child.kind not in _UNREAD_ALTERNATIVES]
+
+        plain = _first_text(_join(self._read_part(child)) for child in plain_parts)
+        if len(_words(plain)) < _SHORT_WORDS:
+            rich = _first_text(_join(self._read_part(child)) for child in rich_parts)
+            plain = rich if _is_placeholder(plain, rich) else plain
+        yield plain
+        texts = [child for child in others if child.kind.startswith("text/") and child.kind not in _CALENDAR_KINDS]
+        yield "" if plain else _first_text(_join(self._read_part(child)) for child in texts)
+        yield from chain.from_iterable(self._read_part(child) for child in others if child not in texts)
+
+    def _read_forwarded(self, part: Part) -> Iterator[str]:
+        inner = part.parts[0] if part.parts else parse_mail((part.data or b"")[:MAX_PART_BYTES])
+        if inner is None:
+            return
+        described = _describe_headers(inner) or _describe_headers(part)
+        if described:
+            yield "\n".join((_FORWARDED, *described))
+        yield from self._read_part(inner)
+
+
+def _is_attachment(part: Part) -> bool:
+    if part.kind.startswith("multipart/"):
+        return False
+    if part.name or part.disposition.value == "attachment":
+        return True
+    readable = part.kind.startswith("text/") or part.kind in _FORWARDED_KINDS or part.kind in _REPORT_KINDS
+    return not readable and not part.parts
+
+
+def _decode(part: Part) -> str:
+    data = (part.data or b"")[:MAX_PART_BYTES]
+    declared = part.content_type.parameters.get("charset")
+    if not declared and part.kind == "text/html":
+        declared = find_declared_charset(data)
+    return decode_text(data, declared)
+
+
+def _first_text(texts: Iterable[str]) -> str:
+    return next(filter(None, texts), "")
+
+
+def _is_placeholder(plain: str, rich: str) -> bool:
+    """Whether a short ``plain`` is no stand-in for ``rich``. If in doubt, HTML is right: it has all there is."""
+    plain_words, rich_words = _words(plain), _words(rich)
+    if len(rich_words) >= max(1, _RICHER * len(plain_words)):
+        return True
+    known = set(rich_words)
+    shared = sum(word in known for word in plain_words)
+    return len(rich_words) >= len(plain_words) > 0 and shared < _SHARED * len(plain_words)
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(_URL.sub(" ", text).lower())
+
+
+def _read_fields(part: Part) -> str:
+    """The fields of a report: as text, or taken apart into headers by whoever parsed the mail."""
+    if part.data:
+        return _decode(part)
+    blocks = (
+        "\n".join(f"{header.name}: {decode_header(header.value)}" for header in child.headers) for child in part.parts
+    )
+    return _join(blocks)
+
+
+def _describe_headers(part: Part) -> list[str]:
+    raw = ((name, part.find_header(name)) for name in _FORWARDED_HEADERS)
+    return [f"{name}: {read_header(name, value)}" for name, value in raw if value.strip()]
+
+
+def _describe_seal(part: Part) -> str:
+    signed = part.content_type.parameters.get("smime-type", "").lower() == "signed-data"
+    return _SIGNED if signed else _ENCRYPTED
+
+
+def _join(texts: Iterable[str]) -> str:
+    """Texts one below the other, with an empty line between them, up to the limit."""
+    joined: list[str] = []
+    left = MAX_TEXT_CHARACTERS
+    for text in texts:
+        trimmed = text.strip("\r\n")
+        if trimmed.strip() and left > 0:
+            joined.append(trimmed[:left])
+            left -= len(trimmed)
+    return "\n\n".join(joined)

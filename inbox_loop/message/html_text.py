@@ -1,0 +1,199 @@
+"""HTML to readable text, with link targets kept. Nothing is fetched.
+
+Lives here: the rendering by inscriptis, our rules for links and tables, and the plain stripping of tags for what is
+too big or too deep to be rendered. Never fails: HTML of mail is whatever a stranger sent.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import lxml.html  # type: ignore[import-untyped]  # it comes with inscriptis, which has no types either
+from inscriptis.css_profiles import STRICT_CSS_PROFILE
+from inscriptis.html_engine import Inscriptis
+from inscriptis.html_properties import Display, WhiteSpace
+from inscriptis.model.config import ParserConfig
+from inscriptis.model.html_document_state import HtmlDocumentState
+from inscriptis.model.html_element import HtmlElement
+from inscriptis.model.tag import CustomHtmlTagHandlerMapping
+from lxml.etree import LxmlError  # type: ignore[import-untyped]  # as above
+
+# Larger or deeper HTML is not rendered, only stripped of its tags: the renderer recurses once a level, and copies
+# the line it is at once an element. Ordinary mail stays far below; twenty forwards of a newsletter as well.
+MAX_RENDERED_CHARACTERS = 512 * 1024
+MAX_RENDERED_ELEMENTS = 20_000
+MAX_RENDERED_DEPTH = 200
+# Lists in lists in lists: from here on they are indented no further.
+MAX_LIST_DEPTH = 10
+
+# Targets worth reading. Others run something, carry the data itself, or lead nowhere outside of the mail.
+_LINK = re.compile(r"(?:https?|ftp|mailto|tel|sms):", re.IGNORECASE)
+_LINK_ADORNMENT = re.compile(r"^(?:https?://|ftp://|mailto:|tel:|sms:)?(?:www\.)?", re.IGNORECASE)
+_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+
+_META_CHARSET = re.compile(rb"<meta[^>]{1,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9._:+-]{1,64})", re.IGNORECASE)
+_META_WITHIN_BYTES = 2048
+
+_TAG = re.compile(r"<(?P<closing>/?)(?P<name>[A-Za-z][A-Za-z0-9:]*+)(?P<rest>[^<>]*+)>")
+_HREF = re.compile(r"\bhref\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'>]++))", re.IGNORECASE)
+_UNSEEN = frozenset({"head", "noframes", "script", "style", "template", "title"})
+_BREAKS = frozenset({"blockquote", "br", "div", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "p", "table", "tr"})
+_LISTS = ("ol", "ul")
+
+_BLANKS = re.compile(r"[ \t\u00a0]+")
+_MANY_NEWLINES = re.compile(r"\n{3,}")
+
+
+def find_declared_charset(data: bytes) -> str | None:
+    """The charset an HTML document names itself, for parts whose Content-Type names none."""
+    match = _META_CHARSET.search(data[:_META_WITHIN_BYTES])
+    return match[1].decode() if match else None
+
+
+def render_html(source: str) -> str:
+    """The readable text of ``source``. Links show as ``[text](target)``, unless the text is the target."""
+    if len(source) > MAX_RENDERED_CHARACTERS:
+        return strip_tags(source)
+    try:
+        tree = _parse(source)
+        if not _can_be_rendered(tree):
+            return strip_tags(source)
+        _prepare(tree)
+        return tidy_lines(Inscriptis(tree, _config()).get_text())
+    except (LxmlError, RecursionError, ValueError):  # no element at all, or not what the renderer can take
+        return strip_tags(source)
+
+
+def strip_tags(source: str) -> str:
+    """The text of ``source`` with every tag removed, in one pass. Links show as ``text (target)``."""
+    source = _strip_comments(source)
+    pieces: list[str] = []
+    position = 0
+    unseen = ""
+    target = ""
+    for tag in _TAG.finditer(source):
+        name = tag["name"].lower()
+        if not unseen:
+            pieces.append(source[position : tag.start()])
+        position = tag.end()
+        if unseen:
+            unseen = "" if tag["closing"] and name == unseen else unseen
+        elif name in _UNSEEN and not tag["closing"]:
+            unseen = name
+        elif name == "a":
+            pieces.append(f" ({target})" if tag["closing"] and target else "")
+            target = "" if tag["closing"] else _find_target(tag["rest"])
+        elif name in _BREAKS:
+            pieces.append("\n")
+        elif name in ("td", "th"):
+            pieces.append(" ")
+    if not unseen:
+        pieces.append(source[position:])
+    return tidy_lines(_BLANKS.sub(" ", html.unescape("".join(pieces))))
+
+
+def tidy_lines(text: str) -> str:
+    """No blanks at the end of a line, no more than one empty line in a row, none at the ends."""
+    return _MANY_NEWLINES.sub("\n\n", "\n".join(line.rstrip() for line in text.split("\n"))).strip("\n")
+
+
+def _parse(source: str) -> Any:  # noqa: ANN401 - lxml has no types
+    # Without huge_tree, libxml2 silently drops all that is nested deeper than 255. Comments go, their tails stay.
+    parser = lxml.html.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
+    return lxml.html.document_fromstring(source.encode("utf-8", errors="replace"), parser=parser)
+
+
+def _can_be_rendered(tree: Any) -> bool:  # noqa: ANN401 - lxml has no types
+    count = 0
+    level = [tree]
+    for _ in range(MAX_RENDERED_DEPTH):
+        count += len(level)
+        if count > MAX_RENDERED_ELEMENTS:
+            return False
+        level = [child for element in level for child in element]
+        if not level:
+            return True
+    return False
+
+
+def _prepare(tree: Any) -> None:  # noqa: ANN401 - lxml has no types
+    """Take out what a reader would not see, and every attribute but link targets and what stands for an image.
+
+    Without attributes, no style can ask the renderer for a margin of a million lines.
+    """
+    for element in list(tree.iter()):
+        attributes = dict(element.attrib)
+        element.attrib.clear()
+        if element.getparent() is None:
+            continue
+        if "hidden" in attributes or _HIDDEN.search(attributes.get("style", "")):
+            element.drop_tree()
+        elif element.tag == "a":
+            target = _clean_target(attributes.get("href", ""))
+            if target and not _shows(target, element.text_content()):
+                element.set("href", target)
+        elif element.tag == "img" and attributes.get("alt", "").strip():
+            element.set("alt", attributes["alt"].strip())
+        elif element.tag in _LISTS and sum(1 for _ in element.iterancestors(*_LISTS)) >= MAX_LIST_DEPTH:
+            element.tag = "div"
+
+
+def _shows(target: str, text: str) -> bool:
+    """Whether the text of a link says by itself where it leads."""
+    bare_target, bare_text = (_LINK_ADORNMENT.sub("", url.strip()).rstrip("/").lower() for url in (target, text))
+    return bare_target == bare_text
+
+
+def _clean_target(href: str) -> str:
+    target = "".join(href.split())
+    return target if _LINK.match(target) else ""
+
+
+def _find_target(attributes: str) -> str:
+    match = _HREF.search(attributes)
+    return _clean_target(html.unescape(match[1] or match[2] or match[3] or "")) if match else ""
+
+
+def _strip_comments(source: str) -> str:
+    pieces: list[str] = []
+    position = 0
+    while (start := source.find("<!--", position)) >= 0 and (end := source.find("-->", start)) >= 0:
+        pieces.append(source[position:start])
+        position = end + len("-->")
+    pieces.append(source[position:])
+    return "".join(pieces)
+
+
+def _start_cell(state: HtmlDocumentState, _attributes: Mapping[str, str]) -> None:
+    cell = state.tags[-1]
+    if not cell.canvas.current_block.is_empty():
+        cell.canvas.write(cell, "  ", whitespace=WhiteSpace.pre)
+
+
+def _start_nothing(_state: HtmlDocumentState, _attributes: Mapping[str, str]) -> None:
+    """A tag whose start adds no text."""
+
+
+def _end_nothing(_state: HtmlDocumentState) -> None:
+    """A tag whose end adds no text."""
+
+
+def _config() -> ParserConfig:
+    """How we render: a row of a table is a line, and its cells follow each other.
+
+    Columns of equal width would cost the longest cell times the number of rows; mail uses tables for layout.
+    """
+    unseen = {tag: HtmlElement(display=Display.none) for tag in _UNSEEN}
+    blocks = {tag: HtmlElement(display=Display.block) for tag in ("table", "tr", "caption", "form", "dt", "dd", "hr")}
+    return ParserConfig(
+        css=STRICT_CSS_PROFILE | unseen | blocks,
+        display_links=True,
+        display_images=True,
+        custom_html_tag_handler_mapping=CustomHtmlTagHandlerMapping(
+            start_tag_mapping={"table": _start_nothing, "tr": _start_nothing, "td": _start_cell, "th": _start_cell},
+            end_tag_mapping={"table": _end_nothing, "td": _end_nothing, "th": _end_nothing},
+        ),
+    )

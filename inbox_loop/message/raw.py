@@ -1,0 +1,40 @@
+"""The bytes of a whole mail (RFC 5322) to a tree of parts.
+
+Lives here: the use of Python's parser, for a forwarded mail that Gmail did not take apart itself. Not here: Google's
+dict (``gmail/wire.py``).
+"""
+
+from __future__ import annotations
+
+from email import message_from_bytes
+from email.message import Message as ParsedMail
+from email.policy import compat32
+
+from inbox_loop.message.mime import DEFAULT_MIME_TYPE, Part
+from inbox_loop.message.model import Header
+
+# Deeper parts are left out. Python's parser recurses once a level, and so does what is below.
+MAX_PARSED_DEPTH = 40
+
+
+def parse_mail(data: bytes) -> Part | None:
+    """Take the bytes of a mail apart; None if it is nested so deep that it can't be."""
+    try:
+        return _convert(message_from_bytes(data, policy=compat32), len(data), 0)
+    except RecursionError:
+        return None
+
+
+def _convert(parsed: ParsedMail, size: int, depth: int) -> Part:
+    headers = tuple(Header(name, str(value)) for name, value in parsed.raw_items())
+    if not parsed.is_multipart():
+        data = _content(parsed)
+        return Part(parsed.get_content_type(), "", headers, data, len(data))
+    children = parsed.get_payload() if depth < MAX_PARSED_DEPTH else []
+    parts = tuple(_convert(child, 0, depth + 1) for child in children if isinstance(child, ParsedMail))
+    return Part(parsed.get_content_type() or DEFAULT_MIME_TYPE, "", headers, None, size, parts)
+
+
+def _content(parsed: ParsedMail) -> bytes:
+    content = parsed.get_payload(decode=True)
+    return content if isinstance(content, bytes) else b""
