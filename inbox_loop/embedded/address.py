@@ -13,7 +13,7 @@ from typing import Self
 from urllib.parse import quote
 
 from inbox_loop.embedded.cluster import DATABASE, ROLE
-from inbox_loop.embedded.folders import Place
+from inbox_loop.embedded.folders import CHOOSE_ANOTHER, Place
 from inbox_loop.embedded.sockets import PORT
 from inbox_loop.errors import EmbeddedUnavailable
 
@@ -28,16 +28,21 @@ class Address:
     @classmethod
     def of(cls, sockets: Path) -> Self:
         """The address of a server of this process with its socket in ``sockets``."""
-        host = quote(str(sockets), safe="")
+        host = quote(os.fsencode(sockets), safe="")
         # The port is named because libpq would take PGPORT from the reader's environment.
         return cls(url=f"postgresql:///{DATABASE}?host={host}&port={PORT}&user={ROLE}", supervisor=os.getpid())
 
 
 def record_address(place: Place, address: Address) -> None:
-    """Write it so that readers see all of it or nothing."""
+    """Write it so that readers see all of it or nothing. Raises ``EmbeddedUnavailable``."""
     partial = place.address.with_name(f"{place.address.name}.new")
-    partial.write_text(json.dumps(asdict(address)), encoding="utf-8")
-    partial.replace(place.address)
+    try:
+        partial.write_text(json.dumps(asdict(address)), encoding="utf-8")
+        partial.replace(place.address)
+    except OSError as error:
+        raise EmbeddedUnavailable(
+            f"{place.address} can't be written: {error.strerror}.", hint=CHOOSE_ANOTHER
+        ) from error
 
 
 def delete_address(place: Place) -> None:

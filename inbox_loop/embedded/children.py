@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -16,6 +17,7 @@ from pathlib import Path
 
 from inbox_loop.embedded.account import Account
 from inbox_loop.embedded.folders import CHOOSE_ANOTHER, Place, open_log, read_tail
+from inbox_loop.embedded.locks import FileLock
 from inbox_loop.errors import EmbeddedUnavailable
 
 # Taken from the supervisor's surroundings; PGPORT, PGDATA and their kin would change what the programs do, and the
@@ -26,6 +28,9 @@ _PR_SET_PDEATHSIG = 1
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - looked at, not written to
 _SHORT_BYTES = 16_000_000
 
+# The part of a line that is for people; what comes before is the time and the process.
+_COMPLAINT = re.compile(r"\b(?:PANIC|FATAL|ERROR|error):\s+(.*)")
+
 # Slow disks have been seen to take half a minute for initdb.
 _END_SECONDS = 120.0
 
@@ -35,14 +40,14 @@ def start(
     *,
     account: Account,
     log: int,
-    keep: Sequence[int] = (),
+    keep: FileLock,
     death_signal: signal.Signals,
     stdin: int = subprocess.DEVNULL,
 ) -> subprocess.Popen[str]:
-    """Start a program in a session of its own, both outputs to ``log``. Raises ``EmbeddedUnavailable``.
+    """Start a program in a session of its own, both outputs to ``log``; it shares the lock ``keep``.
 
     Linux sends ``death_signal`` to it when this process ends, however it ends. Call from the main thread:
-    the kernel watches the thread, not the process.
+    the kernel watches the thread, not the process. Raises ``EmbeddedUnavailable``.
     """
     try:
         return subprocess.Popen(  # noqa: S603 - programs of ours, no shell
@@ -55,12 +60,12 @@ def start(
             text=True,
             encoding="utf-8",
             start_new_session=True,
-            pass_fds=keep,
+            pass_fds=(keep.fd,),
             user=account.popen_user(),
             group=account.popen_group(),
             extra_groups=account.popen_groups(),
             umask=0o077,
-            preexec_fn=_tie_to_parent(death_signal),  # noqa: PLW1509 - the supervisor forks from its only thread's state
+            preexec_fn=_tie_to_parent(death_signal),  # noqa: PLW1509 - it only makes two system calls
         )
     except (OSError, subprocess.SubprocessError) as error:
         raise EmbeddedUnavailable(
@@ -83,8 +88,13 @@ def _tie_to_parent(death_signal: signal.Signals) -> Callable[[], None] | None:
     return tie
 
 
-def run_to_end(command: Sequence[str | Path], *, account: Account, place: Place, text: str = "") -> None:
-    """Run a program that ends by itself, with ``text`` as its input. Raises ``EmbeddedUnavailable`` with its words."""
+def run_to_end(
+    command: Sequence[str | Path], *, account: Account, place: Place, lock: FileLock, text: str = ""
+) -> None:
+    """Run a program that ends by itself, with ``text`` as its input; it and its own children share ``lock``.
+
+    Raises ``EmbeddedUnavailable`` with the program's last words.
+    """
     log = open_log(place.postgres_log)
     begin = os.fstat(log).st_size
     try:
@@ -92,7 +102,7 @@ def run_to_end(command: Sequence[str | Path], *, account: Account, place: Place,
             command,
             account=account,
             log=log,
-            keep=(),
+            keep=lock,
             death_signal=signal.SIGKILL,
             stdin=subprocess.PIPE,
         )
@@ -110,7 +120,7 @@ def run_to_end(command: Sequence[str | Path], *, account: Account, place: Place,
 def explain_failure(program: str, place: Place, begin: int) -> EmbeddedUnavailable:
     """The error for a program that failed: its last words since byte ``begin`` of the log, and what to do."""
     words = read_tail(place.postgres_log, start=begin).splitlines()
-    telling = [line for line in words if any(mark in line for mark in ("FATAL:", "PANIC:", "error:", "ERROR:"))]
+    telling = [match[1] for match in map(_COMPLAINT.search, words) if match]
     said = "; ".join((telling or words)[-3:]) or "it said nothing"
     return EmbeddedUnavailable(f"{program} failed: {said}", hint=" ".join((*_advice(place), _see(place))))
 

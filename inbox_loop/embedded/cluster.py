@@ -15,6 +15,7 @@ from inbox_loop.embedded.account import Account
 from inbox_loop.embedded.binaries import Binaries
 from inbox_loop.embedded.children import run_to_end
 from inbox_loop.embedded.folders import CHOOSE_ANOTHER, Place
+from inbox_loop.embedded.locks import FileLock
 from inbox_loop.errors import EmbeddedUnavailable
 
 ROLE = "inbox_loop"
@@ -37,11 +38,12 @@ class Cluster:
     account: Account
 
 
-def prepare_cluster(place: Place, binaries: Binaries, account: Account) -> Cluster:
-    """Make the data folder if there is none. The caller holds ``postgres.lock``. Raises ``EmbeddedUnavailable``."""
+def prepare_cluster(place: Place, binaries: Binaries, account: Account, lock: FileLock) -> Cluster:
+    """Make the data folder if there is none. ``lock`` is ``postgres.lock``, held. Raises ``EmbeddedUnavailable``."""
     data = place.data(binaries.major)
     if not (data / "PG_VERSION").is_file():
-        _make_data(place, Cluster(_new_folder(place, data, account), binaries, account))
+        new = Cluster(_new_folder(place, data, account), binaries, account)
+        _make_data(place, new, lock)
         _put_in_place(data)
     return Cluster(data, binaries, account)
 
@@ -65,23 +67,24 @@ def _new_folder(place: Place, data: Path, account: Account) -> Path:
     return new
 
 
-def _make_data(place: Place, new: Cluster) -> None:
+def _make_data(place: Place, new: Cluster, lock: FileLock) -> None:
     options = [f"--username={SUPERUSER}", "--auth=trust", "--data-checksums", "--no-instructions"]
     options += ["--encoding=UTF8", "--locale=C.UTF-8"]
     if new.binaries.major >= _BUILTIN_LOCALE_MAJOR:
         # Compares citext in half of the time that the system's library takes.
         options += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
-    run_to_end(
-        [new.binaries.program("initdb"), "--pgdata", new.data, *options],
-        account=new.account,
-        place=place,
-    )
-    run_to_end(
-        [new.binaries.program("postgres"), "--single", "-c", "exit_on_error=on", "-D", new.data, "postgres"],
-        account=new.account,
-        place=place,
-        text=_SETUP,
-    )
+    initdb: list[str | Path] = [new.binaries.program("initdb"), "--pgdata", new.data, *options]
+    setup: list[str | Path] = [
+        new.binaries.program("postgres"),
+        "--single",
+        "-c",
+        "exit_on_error=on",
+        "-D",
+        new.data,
+        "postgres",
+    ]
+    run_to_end(initdb, account=new.account, place=place, lock=lock)
+    run_to_end(setup, account=new.account, place=place, lock=lock, text=_SETUP)
 
 
 def _put_in_place(data: Path) -> None:

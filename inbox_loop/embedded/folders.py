@@ -75,14 +75,16 @@ def prepare_place(folder: Path) -> Place:
 
     An existing folder keeps its mode. Raises ``EmbeddedUnavailable``.
     """
-    folder = folder.expanduser().absolute()
     try:
+        folder = folder.expanduser().absolute()
         _make_folder(folder)
         found = folder.stat()
     except OSError as error:
         raise EmbeddedUnavailable(
             f"The folder {folder} can't be used: {error.strerror}.", hint=CHOOSE_ANOTHER
         ) from error
+    except RuntimeError as error:
+        raise EmbeddedUnavailable(f"The user's home in {folder} is not known.", hint=CHOOSE_ANOTHER) from error
     if found.st_uid != os.geteuid():
         owner = name_of(found.st_uid)
         raise EmbeddedUnavailable(

@@ -12,17 +12,25 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from inbox_loop.embedded.folders import CHOOSE_ANOTHER
+from inbox_loop.errors import EmbeddedUnavailable
+
 _RETRY_SECONDS = 0.01
 
 
 class FileLock:
     """One open file description on a lock file; two of them count apart, in one process as in two.
 
-    A process that inherits ``fd`` shares the lock: it is free when the last of them has closed it.
+    A process that inherits ``fd`` shares the lock: it is free when the last of them has closed it. Every method
+    raises ``EmbeddedUnavailable`` where the file system has no locks.
     """
 
     def __init__(self, path: Path) -> None:
-        self.fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        self._path = path
+        try:
+            self.fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        except OSError as error:
+            raise self._unusable(error) from error
 
     def try_exclusive(self) -> bool:
         """Take the lock alone, if nobody holds it."""
@@ -38,7 +46,10 @@ class FileLock:
 
     def block_exclusive(self) -> None:
         """Sleep, without a limit and without waking up, until the lock is held alone."""
-        fcntl.flock(self.fd, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(self.fd, fcntl.LOCK_EX)
+        except OSError as error:
+            raise self._unusable(error) from error
 
     def free(self) -> None:
         """Let go of the lock and keep the file open."""
@@ -61,7 +72,12 @@ class FileLock:
             fcntl.flock(self.fd, mode | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
+        except OSError as error:
+            raise self._unusable(error) from error
         return True
+
+    def _unusable(self, error: OSError) -> EmbeddedUnavailable:
+        return EmbeddedUnavailable(f"{self._path} can't be locked: {error.strerror}.", hint=CHOOSE_ANOTHER)
 
     def _try_for(self, mode: int, seconds: float) -> bool:
         deadline = time.monotonic() + seconds

@@ -38,6 +38,8 @@ _SETTINGS = {
     "log_min_error_statement": "panic",
     "log_error_verbosity": "terse",
     "log_checkpoints": "off",
+    # One process fewer; nothing subscribes to anything here.
+    "max_logical_replication_workers": "0",
     # Compiling costs more than our short statements can win back.
     "jit": "off",
 }
@@ -62,7 +64,7 @@ def start_postgres(cluster: Cluster, sockets: Path, place: Place) -> subprocess.
                 [cluster.binaries.program("postgres"), "-D", cluster.data, *_options(sockets)],
                 account=cluster.account,
                 log=log,
-                keep=(lock.fd,),
+                keep=lock,
                 death_signal=signal.SIGINT,
             )
         finally:
@@ -72,7 +74,8 @@ def start_postgres(cluster: Cluster, sockets: Path, place: Place) -> subprocess.
 
 
 def _options(sockets: Path) -> Iterator[str]:
-    yield from ("-c", f"unix_socket_directories={sockets}")
+    quoted = str(sockets).replace('"', '""')
+    yield from ("-c", f'unix_socket_directories="{quoted}"')
     for name, value in _SETTINGS.items():
         yield from ("-c", f"{name}={value}")
 

@@ -52,7 +52,7 @@ def use_embedded(folder: Path | None = None) -> Iterator[str]:
     """
     place = prepare_place(folder or default_folder())
     with FileLock(place.users_lock) as users:
-        if not users.wait_shared(seconds=STOP_SECONDS):
+        if not users.wait_shared(seconds=2 * STOP_SECONDS):
             raise EmbeddedUnavailable(
                 f"The private Postgres in {place.folder} is shutting down and does not end.",
                 hint=f"Try again later; see {place.supervisor_log}.",
@@ -107,6 +107,7 @@ def _start_supervisor(place: Place, lock: FileLock) -> Address:
             cwd="/",
             env={name: os.environ[name] for name in _PASSED_VARIABLES if name in os.environ},
             start_new_session=True,
+            umask=0o077,
             pass_fds=(lock.fd,),
         )
     finally:

@@ -25,14 +25,14 @@ _PATH_BYTES = 103
 def prepare_socket_folder(place: Place, account: Account) -> Path:
     """Make (or find) a folder of mode 0700 that belongs to the server account alone.
 
-    In the place itself where the path is short enough, else in the user's runtime folder, else in the folder
+    In the place itself where a socket's path may be so long, else in the user's runtime folder, else in the folder
     for temporary files; the same place gets the same one again. Raises ``EmbeddedUnavailable``.
     """
     for folder in _candidates(place, account):
-        if _is_short(folder):
+        if _fits(folder):
             return _claim(folder, account)
     raise EmbeddedUnavailable(
-        f"The path of {place.folder} is too long for a socket, and there is no shorter folder to use.",
+        f"The path of {place.folder} can't hold a socket, and neither can a folder for temporary files.",
         hint=f"Set TMPDIR to a short path. {CHOOSE_ANOTHER}",
     )
 
@@ -46,8 +46,9 @@ def _candidates(place: Place, account: Account) -> Iterator[Path]:
     yield Path(tempfile.gettempdir()) / name
 
 
-def _is_short(folder: Path) -> bool:
-    return len(os.fsencode(folder / f".s.PGSQL.{PORT}")) <= _PATH_BYTES
+def _fits(folder: Path) -> bool:
+    """Short enough, and without the comma that parts several hosts in a URL."""
+    return len(os.fsencode(folder / f".s.PGSQL.{PORT}")) <= _PATH_BYTES and "," not in str(folder)
 
 
 def _claim(folder: Path, account: Account) -> Path:

@@ -24,6 +24,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from enum import Enum, auto
 from pathlib import Path
@@ -88,8 +89,9 @@ def _report(line: str) -> None:
 
 
 def _note(text: str) -> None:
-    sys.stderr.write(f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} {text}\n")
-    sys.stderr.flush()
+    """One line in the log; a full disk loses the line and not the supervisor."""
+    with suppress(OSError):
+        os.write(2, f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} {text}\n".encode())
 
 
 class Supervisor:
@@ -113,7 +115,7 @@ class Supervisor:
         with FileLock(self._place.postgres_lock) as lock:
             wait_for_orphans(lock, data)
             binaries = make_reachable(binaries, account, self._place)
-            self._cluster: Cluster = prepare_cluster(self._place, binaries, account)
+            self._cluster: Cluster = prepare_cluster(self._place, binaries, account, lock)
         self._sockets = prepare_socket_folder(self._place, account)
         self.address = Address.of(self._sockets)
         self._start_server()
@@ -126,7 +128,7 @@ class Supervisor:
             if event is Event.ASKED:
                 self._drain_until = self._drain_until or time.monotonic() + DRAIN_SECONDS
             elif event is Event.SERVER_ENDED:
-                self._plan_restart()
+                self._on_server_ended()
             elif event is Event.IDLE:
                 if self._stays_idle():
                     break
@@ -181,10 +183,14 @@ class Supervisor:
     # --- server --------------------------------------------------------------------------------------------------
 
     def _start_server(self) -> None:
-        self._server: subprocess.Popen[str] = start_postgres(self._cluster, self._sockets, self._place)
+        server = start_postgres(self._cluster, self._sockets, self._place)
+        try:
+            record_address(self._place, self.address)
+        except EmbeddedUnavailable:
+            stop_postgres(server)
+            raise
+        self._server: subprocess.Popen[str] = server
         self._started_at = time.monotonic()
-        record_address(self._place, self.address)
-        server = self._server
 
         def wait_for_its_end() -> None:
             server.wait()
@@ -192,12 +198,15 @@ class Supervisor:
 
         threading.Thread(target=wait_for_its_end, daemon=True).start()
 
-    def _plan_restart(self) -> None:
+    def _on_server_ended(self) -> None:
         delete_address(self._place)
         if time.monotonic() - self._started_at >= _STEADY_SECONDS:
             self._pause = _FIRST_PAUSE_SECONDS
+        _note(f"Postgres ended with code {self._server.returncode}; it is started again")
+        self._plan_restart()
+
+    def _plan_restart(self) -> None:
         self._restart_at = time.monotonic() + self._pause
-        _note(f"Postgres ended with code {self._server.returncode}; it is started again in {self._pause:.1f} s")
         self._pause = min(self._pause * 2, _LONGEST_PAUSE_SECONDS)
 
     def _restart(self) -> None:

@@ -28,7 +28,12 @@ def use_throwaway() -> Iterator[str]:
     Works for root too, whose own temporary folders Postgres's user could not enter. Killed, this process leaves the
     folder behind, but no server. Raises ``EmbeddedUnavailable``.
     """
-    folder = Path(tempfile.mkdtemp(prefix="inbox-loop-"))
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="inbox-loop-"))
+    except OSError as error:
+        raise EmbeddedUnavailable(
+            f"There is no folder for temporary files: {error.strerror}.", hint="Set TMPDIR to a folder you can write."
+        ) from error
     if os.geteuid() == 0:
         folder.chmod(0o711)
     try:
