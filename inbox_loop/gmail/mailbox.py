@@ -1,0 +1,126 @@
+"""One Gmail mailbox, as the loop sees it.
+
+Lives here: ``GoogleMailbox``, which keeps the promises of ``loop/ports.GmailMailbox``. Not here: tries and quota
+(``calls.py``), reading of messages (``reading.py``), and Google's dicts (``wire.py``).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from itertools import chain
+
+from inbox_loop.errors import GmailUnreachable
+from inbox_loop.gmail.auth import Credentials
+from inbox_loop.gmail.bounds import Bounds
+from inbox_loop.gmail.calls import Calls
+from inbox_loop.gmail.in_flight import run_in_flight
+from inbox_loop.gmail.plan import plan_reads
+from inbox_loop.gmail.quota import Quota, method_costs
+from inbox_loop.gmail.reading import Reader
+from inbox_loop.gmail.session import Call, Sessions
+from inbox_loop.gmail.wire import read_history_page, read_listing_page, read_profile
+from inbox_loop.loop.ports import Fetched, HistoryPage, ListingPage, MessageId, Profile, Usage
+from inbox_loop.settings import GmailSettings
+
+# The most that Google gives at once, for both history and listing.
+PAGE_SIZE = 500
+
+# Each listens to what the others miss; see wire.read_history_page.
+HISTORY_TYPES = ["messageAdded", "labelAdded", "labelRemoved"]
+
+# So many messages in a row that could not be read, each after all its tries, are not about the messages any more.
+FAILURES_IN_A_ROW = 5
+
+
+class GoogleMailbox:
+    """Reads one mailbox through Google's client. Thread-safe; quota and sign-in are shared by its threads.
+
+    ``stop`` ends every wait and every call within a fraction of a second, with ``Stopped``.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        credentials: Credentials,
+        settings: GmailSettings,
+        stop: threading.Event,
+        *,
+        backoff_base: float = 1.0,
+    ) -> None:
+        costs = method_costs(settings.method_costs)
+        self._sessions = Sessions(settings.api_endpoint, settings.timeout_seconds)
+        self._calls = Calls(
+            name,
+            sessions=self._sessions,
+            credentials=credentials,
+            quota=Quota(settings.units_per_minute, dearest=max(costs.values())),
+            costs=costs,
+            backoff_base=backoff_base,
+        )
+        self._reader = Reader(self._calls)
+        self._costs = costs
+        self._max_in_flight = settings.max_in_flight
+        self._unbounded = Bounds(deadline=None, stops=(stop,))
+        self._pass = threading.local()
+
+    @contextmanager
+    def within(self, seconds: float) -> Iterator[None]:
+        """Bound a pass of this thread: inside, no call lasts past ``seconds`` from now; then ``DeadlineExceeded``."""
+        outer = self._bounds()
+        self._pass.bounds = outer.within(seconds)
+        try:
+            yield
+        finally:
+            self._pass.bounds = outer
+
+    def find_profile(self) -> Profile:
+        """Address and current historyId (1 unit)."""
+        return read_profile(self._calls.execute(Call("getProfile"), self._bounds()))
+
+    def list_history(self, start: int, page: str | None) -> HistoryPage:
+        """One page of changes strictly after ``start`` (2 units); raises ``HistoryExpired``.
+
+        Not filtered by label: Google's filter drops mail that a rule of the user archived or labelled at once.
+        """
+        arguments = {
+            "startHistoryId": str(start),
+            "historyTypes": HISTORY_TYPES,
+            "maxResults": PAGE_SIZE,
+            "pageToken": page,
+        }
+        return read_history_page(self._calls.execute(Call("history.list", arguments), self._bounds()))
+
+    def list_messages(self, query: str, page: str | None) -> ListingPage:
+        """One page, at most 500 ids, of the messages that match ``query`` (5 units); spam and trash are left out."""
+        arguments = {"q": query or None, "maxResults": PAGE_SIZE, "pageToken": page}
+        return read_listing_page(self._calls.execute(Call("messages.list", arguments), self._bounds()))
+
+    def fetch_messages(self, wanted: Sequence[MessageId]) -> Iterator[Fetched]:
+        """Read them by the cheapest calls, several in flight; one ``Fetched`` for each id, in any order.
+
+        Reads ahead by no more than what is in flight. An error that is raised is about the whole mailbox; what was
+        not yielded before it is for another pass.
+        """
+        reads = plan_reads(wanted, self._costs)
+        failures = 0
+        results = run_in_flight(self._reader.read, reads, self._bounds(), at_most=self._max_in_flight)
+        with closing(results):
+            for each in chain.from_iterable(results):
+                failures = failures + 1 if isinstance(each.result, GmailUnreachable) else 0
+                if failures >= FAILURES_IN_A_ROW and isinstance(each.result, GmailUnreachable):
+                    raise each.result
+                yield each
+
+    def usage(self) -> Usage:
+        """Calls sent and quota units used so far, failed tries included."""
+        return self._calls.usage()
+
+    def close(self) -> None:
+        """Close the connections; calls under way end first."""
+        self._sessions.close()
+
+    def _bounds(self) -> Bounds:
+        bounds: Bounds = getattr(self._pass, "bounds", self._unbounded)
+        return bounds

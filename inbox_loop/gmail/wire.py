@@ -1,0 +1,213 @@
+"""Google's dicts as our values. Pure.
+
+Lives here: reading a message, a history page, a listing page and a profile as the API sends them (JSON,
+https://developers.google.com/workspace/gmail/api/reference/rest). Not here: how they are asked for (``mailbox.py``,
+``reading.py``), and how MIME parts become text (``message/read.py``).
+
+Keys may be absent where they would be empty, and a stand-in server may send anything: what can't be used is left
+out of a page, and a message that can't be one raises ``UnreadableMessage``.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from inbox_loop.cursor import parse_history_id
+from inbox_loop.errors import GmailUnreachable, UnreadableMessage
+from inbox_loop.loop.ports import HistoryPage, ListingPage, MessageId, Profile
+from inbox_loop.message.mime import Part
+from inbox_loop.message.model import Header, Message
+from inbox_loop.message.read import read_message
+from inbox_loop.ref import GMAIL_ID
+
+Answer = Mapping[str, Any]
+
+# No mail client nests deeper; what lies below is not looked at, so that a hostile message can't exhaust the stack.
+MAX_DEPTH = 100
+
+# Text that Gmail keeps apart, as it does with attachments, is fetched up to this size and so many times a message.
+MAX_TEXT_BYTES = 5 * 1024 * 1024
+MAX_TEXT_READS = 4
+TEXT_TYPES = frozenset({"text/plain", "text/html", "text/calendar"})
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LAST_DATE = datetime(9999, 12, 31, tzinfo=UTC)
+_LABELS_OF_ARRIVAL = frozenset({"INBOX"})
+_LABELS_OF_HIDING = frozenset({"SPAM", "TRASH", "DRAFT"})
+
+
+@dataclass(frozen=True, slots=True)
+class LargeText:
+    """A text part whose content has to be asked for by itself. Its id is good for this answer only."""
+
+    attachment_id: str
+    size: int
+
+
+# --- pages ---------------------------------------------------------------------------------------------------------
+
+
+def read_profile(answer: Answer) -> Profile:
+    """Read the answer of getProfile; raises ``GmailUnreachable`` when it is none."""
+    return Profile(address=_text(answer, "emailAddress"), history_id=_read_history_id(answer))
+
+
+def read_history_page(answer: Answer) -> HistoryPage:
+    """Read a page of history.list, which may hold nothing but a token for the next.
+
+    ``added`` comes from messagesAdded. ``arrived`` comes from label records alone, because mail taken out of spam,
+    trash or the archive gets no other: INBOX was put on, or SPAM, TRASH or DRAFT was taken off.
+    """
+    added: dict[str, MessageId] = {}
+    arrived: dict[str, MessageId] = {}
+    for record in _dicts(answer, "history"):
+        for change in _dicts(record, "messagesAdded"):
+            _note(added, change)
+        for change in _dicts(record, "labelsAdded"):
+            if not _LABELS_OF_ARRIVAL.isdisjoint(_texts(change, "labelIds")):
+                _note(arrived, change)
+        for change in _dicts(record, "labelsRemoved"):
+            if not _LABELS_OF_HIDING.isdisjoint(_texts(change, "labelIds")):
+                _note(arrived, change)
+    return HistoryPage(
+        added=tuple(added.values()),
+        arrived=tuple(arrived.values()),
+        history_id=_read_history_id(answer),
+        next_page=_text(answer, "nextPageToken") or None,
+    )
+
+
+def read_listing_page(answer: Answer) -> ListingPage:
+    """Read a page of messages.list; without messages it is the empty page."""
+    found: dict[str, MessageId] = {}
+    for message in _dicts(answer, "messages"):
+        _note(found, {"message": message})
+    return ListingPage(messages=tuple(found.values()), next_page=_text(answer, "nextPageToken") or None)
+
+
+def _note(found: dict[str, MessageId], change: Answer) -> None:
+    message = change.get("message")
+    if isinstance(message, dict) and (message_id := _text(message, "id")):
+        found[message_id] = MessageId(message_id, _text(message, "threadId") or message_id)
+
+
+def _read_history_id(answer: Answer) -> int:
+    try:
+        return parse_history_id(_text(answer, "historyId"))
+    except ValueError:
+        raise GmailUnreachable("Gmail's answer has no historyId in it.") from None
+
+
+# --- messages ------------------------------------------------------------------------------------------------------
+
+
+def list_large_texts(answer: Answer) -> tuple[LargeText, ...]:
+    """The text parts of a message that have to be asked for by themselves, within the limits above."""
+    wanted = (
+        LargeText(attachment_id, size)
+        for part in _walk(_dict(answer, "payload"))
+        if _text(part, "mimeType").lower() in TEXT_TYPES
+        and not _text(part, "filename")
+        and not _text(_dict(part, "body"), "data")
+        and (attachment_id := _text(_dict(part, "body"), "attachmentId"))
+        and (size := _number(_dict(part, "body"), "size")) <= MAX_TEXT_BYTES
+    )
+    return tuple(text for text, _ in zip(wanted, range(MAX_TEXT_READS), strict=False))
+
+
+def read_attachment(answer: Answer) -> bytes:
+    """Read the answer of messages.attachments.get."""
+    return decode_base64url(_text(answer, "data"))
+
+
+def read_answer(answer: Answer, texts: Mapping[str, bytes]) -> Message:
+    """Read the answer of messages.get, or one message of threads.get.
+
+    ``texts`` are the contents of large text parts, by their attachment id; a large text that is not among them
+    stays empty, and its part keeps its size. Raises ``UnreadableMessage``.
+    """
+    message_id, thread_id = _text(answer, "id"), _text(answer, "threadId")
+    for name, value in (("id", message_id), ("threadId", thread_id)):
+        if not re.fullmatch(GMAIL_ID, value):
+            raise UnreadableMessage(f"Gmail's answer has no usable {name}.", reason=f"no_{name}")
+    if not isinstance(answer.get("payload"), dict):
+        raise UnreadableMessage("Gmail's answer has no payload.", reason="no_payload")
+    return read_message(
+        message_id=message_id,
+        thread_id=thread_id,
+        labels=frozenset(_texts(answer, "labelIds")),
+        internal_date=read_internal_date(_text(answer, "internalDate")),
+        size=_number(answer, "sizeEstimate"),
+        root=_part(answer["payload"], texts, MAX_DEPTH),
+    )
+
+
+def read_internal_date(text: str) -> datetime:
+    """Milliseconds since 1970 as a moment in UTC, brought in range; 1970 itself for what is no such number."""
+    if not re.fullmatch(r"-?[0-9]{1,30}", text):
+        return _EPOCH
+    longest = (_LAST_DATE - _EPOCH) // timedelta(milliseconds=1)
+    return _EPOCH + timedelta(milliseconds=max(0, min(int(text), longest)))
+
+
+def decode_base64url(text: str) -> bytes:
+    """Bytes from base64 of either alphabet, with or without padding; foreign characters and a stray end are dropped."""
+    clean = re.sub(r"[^A-Za-z0-9_-]", "", text.replace("+", "-").replace("/", "_"))
+    if len(clean) % 4 == 1:
+        clean = clean[:-1]
+    return base64.urlsafe_b64decode(clean + "=" * (-len(clean) % 4))
+
+
+def _part(payload: Answer, texts: Mapping[str, bytes], depth: int) -> Part:
+    body = _dict(payload, "body")
+    encoded = body.get("data")
+    data = decode_base64url(encoded) if isinstance(encoded, str) else texts.get(_text(body, "attachmentId"))
+    return Part(
+        mime_type=_text(payload, "mimeType").lower(),
+        filename=_text(payload, "filename"),
+        headers=tuple(Header(_text(each, "name"), _text(each, "value")) for each in _dicts(payload, "headers")),
+        data=data,
+        size=_number(body, "size"),
+        parts=tuple(_part(each, texts, depth - 1) for each in _dicts(payload, "parts")) if depth > 0 else (),
+    )
+
+
+def _walk(payload: Answer) -> Iterator[Answer]:
+    waiting = [payload]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        waiting.extend(reversed(_dicts(part, "parts")))
+
+
+# --- keys that may be absent, or of another type than Google's ----------------------------------------------------
+
+
+def _text(answer: Answer, key: str) -> str:
+    value = answer.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _number(answer: Answer, key: str) -> int:
+    value = answer.get(key)
+    return max(0, value) if isinstance(value, int) else 0
+
+
+def _dict(answer: Answer, key: str) -> Answer:
+    value = answer.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _dicts(answer: Answer, key: str) -> list[dict[str, Any]]:
+    value = answer.get(key)
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def _texts(answer: Answer, key: str) -> list[str]:
+    value = answer.get(key)
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
