@@ -10,7 +10,8 @@ worse than one task too many, so mail is only skipped on a sign that it asks not
   mail. ``auto-generated`` is what a machine sends unasked: alerts, orders, web forms; it is a task, unless it answers
   a message (In-Reply-To), which is how Exchange marks its absence notes. ``X-Auto-Response-Suppress`` says what the
   sender does not want back, nothing of the mail itself.
-* Bounces: a delivery report, an empty return path, ``X-Failed-Recipients``, or a mailer daemon as sender.
+  A read receipt is an auto-reply too.
+* Bounces: a delivery report, ``X-Failed-Recipients``, a mailer daemon as sender, or an empty return path.
 * Bulk: what goes out by a list or in bulk, and what Gmail files under Promotions, Social or Forums. What it files
   under Updates (orders, bills, alerts) is about something of ours and stays.
 """
@@ -121,21 +122,34 @@ def decide(message: Message, policy: Policy, *, mailbox: str, account: str, proj
 
 
 def _find_reason(message: Message, policy: Policy) -> SkipReason | None:
-    by_label = next((reason for label, reason in _BY_LABEL.items() if label in message.labels), None)
-    if by_label:
-        return by_label
-    if "SENT" in message.labels and "INBOX" not in message.labels:
-        return SkipReason.SENT
-    own = {address.casefold() for address in policy.own_addresses}
-    if any(address.casefold() in own for address in _senders(message)):
-        return SkipReason.OWN_ADDRESS
-    if policy.skip_auto_replies and _is_bounce(message):
+    return (
+        _find_label_reason(message.labels)
+        or _find_sender_reason(message, policy.own_addresses)
+        or (_find_answer_reason(message) if policy.skip_auto_replies else None)
+        or (SkipReason.BULK if policy.skip_bulk and _is_bulk(message) else None)
+    )
+
+
+def _find_label_reason(labels: frozenset[str]) -> SkipReason | None:
+    for label, reason in _BY_LABEL.items():
+        if label in labels:
+            return reason
+    return SkipReason.SENT if "SENT" in labels and "INBOX" not in labels else None
+
+
+def _find_sender_reason(message: Message, own_addresses: frozenset[str]) -> SkipReason | None:
+    own = {address.casefold() for address in own_addresses}
+    return SkipReason.OWN_ADDRESS if any(address.casefold() in own for address in _senders(message)) else None
+
+
+def _find_answer_reason(message: Message) -> SkipReason | None:
+    """Auto-replies and bounces carry each other's signs: the surest come first."""
+    if _is_bounce(message):
         return SkipReason.BOUNCE
-    if policy.skip_auto_replies and _is_auto_reply(message):
+    if _is_auto_reply(message):
         return SkipReason.AUTO_REPLY
-    if policy.skip_bulk and _is_bulk(message):
-        return SkipReason.BULK
-    return None
+    has_empty_path = any("".join(value.split()) == "<>" for value in message.header_values("Return-Path"))
+    return SkipReason.BOUNCE if has_empty_path else None
 
 
 def _senders(message: Message) -> Iterator[str]:
@@ -143,26 +157,31 @@ def _senders(message: Message) -> Iterator[str]:
 
 
 def _is_bounce(message: Message) -> bool:
-    content_type = parse_parameters(message.header("Content-Type"))
-    is_report = message.mime_type == "multipart/report"
     return (
-        (is_report and content_type.parameters.get("report-type", "").lower() == "delivery-status")
-        or "<>" in ("".join(value.split()) for value in message.header_values("Return-Path"))
+        _report_type(message) == "delivery-status"
         or bool(message.header("X-Failed-Recipients"))
         or any(address.casefold().partition("@")[0] == _DAEMON for address in _senders(message))
     )
 
 
 def _is_auto_reply(message: Message) -> bool:
-    submitted = parse_parameters(message.header("Auto-Submitted")).value.partition(" ")[0].partition("(")[0]
-    if submitted == "auto-generated":
-        return bool(message.header("In-Reply-To"))
+    submitted = parse_parameters(message.header("Auto-Submitted")).value.partition("(")[0].strip()
+    if submitted == "auto-generated" and message.header("In-Reply-To"):
+        return True
     return (
-        submitted not in ("", "no")
+        submitted not in ("", "no", "auto-generated")
+        or _report_type(message) == "disposition-notification"
         or _is_on(message.header("X-Autoreply"))
         or _is_on(message.header("X-Autorespond"))
         or "auto_reply" in _precedences(message)
     )
+
+
+def _report_type(message: Message) -> str:
+    """What a multipart/report reports (RFC 6522); empty for other mail."""
+    if message.mime_type != "multipart/report":
+        return ""
+    return parse_parameters(message.header("Content-Type")).parameters.get("report-type", "").lower()
 
 
 def _is_bulk(message: Message) -> bool:
