@@ -56,6 +56,8 @@ class SkipReason(StrEnum):
     BULK = "bulk"
     TASK_DELETED = "task_deleted"
     """Somebody deleted the message's task. Found by ingest, never by ``decide``."""
+    OUTSIDE_RANGE = "outside_range"
+    """It came before or after the dates that were asked for. Found by ingest, never by ``decide``."""
 
 
 LABEL_REASONS = frozenset({SkipReason.DRAFT, SkipReason.SENT, SkipReason.SPAM, SkipReason.TRASH})
