@@ -80,7 +80,10 @@ def settle_once(mailbox: Mailbox, account: str, proposals: Sequence[Ask | Outcom
 
     def work(tx: StoreTransaction) -> tuple[Settled, ...]:
         settled = [Settled(proposal) for proposal in proposals if isinstance(proposal, Outcome)]
-        settled += _bind(tx, mailbox, account, [proposal for proposal in proposals if isinstance(proposal, Ask)])
+        asks = [proposal for proposal in proposals if isinstance(proposal, Ask)]
+        # By arrival, so that task numbers tell the order in which the asks came.
+        asks.sort(key=lambda ask: (ask.internal_date, ask.due.message_id))
+        settled += _bind(tx, mailbox, account, asks)
         recorded = tx.record_outcomes([one.outcome for one in settled])
         return tuple(one for one in settled if one.outcome.message_id in recorded)
 
