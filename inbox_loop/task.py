@@ -23,6 +23,10 @@ class TaskStatus(StrEnum):
     CANCELLED = "cancelled"
 
 
+# The statuses a task can be finished from.
+FINISHABLE = frozenset({TaskStatus.OPEN, TaskStatus.IN_PROGRESS, TaskStatus.BLOCKED})
+
+
 class UpsertOutcome(StrEnum):
     """What an upsert did. A found task was only read."""
 

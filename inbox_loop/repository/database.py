@@ -1,0 +1,211 @@
+"""The way to Postgres: a pool of connections, transactions that run again after a lost race, errors in plain words.
+
+Every statement has bounds in time (see ``database.sql``). A single statement runs in autocommit; several run together
+in ``in_transaction``. A lost connection is not tried again here: whether a commit went through can't be known, and the
+caller's next pass finds out. What comes out of here is an error of our tree, never psycopg's.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.rows import DictRow, dict_row
+from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
+
+from inbox_loop.errors import ConfigError, DatabaseOutdated, DatabaseUnreachable, Problem
+from inbox_loop.repository.faults import lost_connection, lost_race, typed_error
+from inbox_loop.repository.statements import Statements
+
+T = TypeVar("T")
+Connection = psycopg.Connection[DictRow]
+Params = Mapping[str, Any]
+
+# The server's bounds. A lock is waited for as long as a few commits take; more means that something is stuck.
+TIMEOUTS = {"statement_timeout": "30s", "lock_timeout": "5s", "idle_timeout": "60s"}
+
+# A transaction that lost a race runs again so many times, after waits that double from the first one.
+ATTEMPTS = 5
+FIRST_WAIT_SECONDS = 0.005
+
+CONNECT_SECONDS = 10
+OLDEST_VERSION = 15
+
+# Unless the URL says otherwise: a peer that vanished without a word is noticed within a minute.
+_CONNECTION_DEFAULTS = {
+    "application_name": "inbox-loop",
+    "connect_timeout": str(CONNECT_SECONDS),
+    "keepalives_idle": "30",
+    "keepalives_interval": "10",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "60000",
+}
+
+_SQL = Statements("database")
+
+
+class Database:
+    """An open database. Safe to use from several threads.
+
+    Opening raises ``DatabaseUnreachable`` when nothing answers, ``ConfigError`` when ``url`` is no URL of Postgres,
+    ``DatabaseOutdated`` when the server is older than version 15 or the database is not in UTF-8.
+    """
+
+    def __init__(self, url: str, *, pool_size: int = 4) -> None:
+        self._conninfo, self._place = _read_url(url)
+        self._pool: ConnectionPool[Connection] = ConnectionPool(
+            self._conninfo,
+            connection_class=psycopg.Connection[DictRow],
+            kwargs={"autocommit": True, "row_factory": dict_row},
+            min_size=1,
+            max_size=pool_size,
+            open=False,
+            configure=_configure,
+            timeout=CONNECT_SECONDS,
+            reconnect_timeout=CONNECT_SECONDS / 2,
+            name="inbox-loop",
+        )
+
+    def __enter__(self) -> Self:
+        with self.own_connection() as connection:
+            _check_server(connection)
+        self._pool.open()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._pool.close()
+
+    def rows(self, statement: bytes, params: Params | None = None) -> list[DictRow]:
+        """Run one statement by itself; all its rows. A write that lost a race runs again."""
+        return self._run(lambda connection: connection.execute(statement, params).fetchall())
+
+    def row(self, statement: bytes, params: Params | None = None) -> DictRow | None:
+        """Run one statement by itself; its first row, None when it has none."""
+        return self._run(lambda connection: connection.execute(statement, params).fetchone())
+
+    def in_transaction(self, work: Callable[[Connection], T]) -> T:
+        """Run ``work`` in one READ COMMITTED transaction, and again from its start when it lost a race.
+
+        ``work`` must do nothing outside of the transaction. Raises ``DatabaseConflict`` after the last attempt.
+        """
+
+        def attempt(connection: Connection) -> T:
+            with connection.transaction():
+                return work(connection)
+
+        return self._run(attempt)
+
+    @contextmanager
+    def read_only(self) -> Iterator[Connection]:
+        """A connection in a transaction that refuses every write, for several reads that belong together."""
+        with self.connection() as connection, connection.transaction():
+            connection.execute(_SQL["start_read_only"])
+            yield connection
+
+    @contextmanager
+    def connection(self) -> Iterator[Connection]:
+        """A connection of the pool, in autocommit. Waits for a free one at most ten seconds."""
+        try:
+            with self._pool.connection() as connection:
+                yield connection
+        except (PoolTimeout, PoolClosed):
+            raise self._unreachable("no connection could be had in time") from None
+        except psycopg.Error as error:
+            raise self._explained(error) from None
+
+    @contextmanager
+    def own_connection(self) -> Iterator[Connection]:
+        """A connection outside of the pool, in autocommit, for what is bound to a session; closed at the end."""
+        try:
+            connection = psycopg.Connection[DictRow].connect(self._conninfo, autocommit=True, row_factory=dict_row)
+        except psycopg.Error as error:
+            raise self._unreachable(_reason(error, self._conninfo)) from None
+        with connection:
+            try:
+                _configure(connection)
+                yield connection
+            except psycopg.Error as error:
+                raise self._explained(error) from None
+
+    def _run(self, attempt: Callable[[Connection], T]) -> T:
+        wait = FIRST_WAIT_SECONDS
+        for _ in range(ATTEMPTS - 1):
+            try:
+                return self._attempt(attempt)
+            except _LostRace:
+                time.sleep(wait * random.uniform(0.5, 1.5))  # noqa: S311 - spreads rivals out, keeps no secret
+                wait *= 2
+        with self.connection() as connection:
+            return attempt(connection)
+
+    def _attempt(self, attempt: Callable[[Connection], T]) -> T:
+        with self.connection() as connection:
+            try:
+                return attempt(connection)
+            except psycopg.Error as error:
+                if lost_race(error):
+                    raise _LostRace from None
+                raise
+
+    def _explained(self, error: psycopg.Error) -> Exception:
+        if lost_connection(error):
+            # The others in the pool have most likely lost theirs too: replace them now, not one failure each.
+            self._pool.check()
+            return self._unreachable("the connection was lost")
+        return typed_error(error)
+
+    def _unreachable(self, reason: str) -> DatabaseUnreachable:
+        return DatabaseUnreachable(
+            f"Postgres at {self._place} can't be reached: {reason}",
+            hint="Check that it runs and that database.url names it.",
+        )
+
+
+class _LostRace(Exception):
+    """The attempt did nothing and may run again."""
+
+
+def _configure(connection: Connection) -> None:
+    connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
+    connection.execute(_SQL["configure_session"], TIMEOUTS)
+
+
+def _check_server(connection: Connection) -> None:
+    server = connection.execute(_SQL["find_server"]).fetchone()
+    if server is None or server["version"] < OLDEST_VERSION * 10000:
+        raise DatabaseOutdated(
+            "the Postgres server is too old", hint=f"PostgreSQL {OLDEST_VERSION} or newer is needed."
+        )
+    if server["encoding"] != "UTF8":
+        raise DatabaseOutdated(
+            f"the database's encoding is {server['encoding']}", hint="Make a database with encoding UTF8."
+        )
+
+
+def _read_url(url: str) -> tuple[str, str]:
+    """What libpq is given, and how people are told where that is. Raises ``ConfigError``, which never shows the URL."""
+    try:
+        given = {key: str(value) for key, value in conninfo_to_dict(url).items() if value is not None}
+        conninfo = make_conninfo(**(_CONNECTION_DEFAULTS | given))
+    except psycopg.Error:
+        raise ConfigError(
+            (Problem("database.url", "is not a URL that Postgres understands"),),
+            hint="Its form is postgresql://user:password@host:port/database.",
+        ) from None
+    place = f"{given.get('host', 'the default host')}:{given.get('port', '5432')}, database {given.get('dbname', '')!r}"
+    return conninfo, place
+
+
+def _reason(error: psycopg.Error, conninfo: str) -> str:
+    """The first line of what libpq says of a failed connect, on one line and without the password."""
+    password = conninfo_to_dict(conninfo).get("password")
+    text = str(error).strip().partition("\n")[0] or "it does not answer"
+    return text.replace(str(password), "***") if password else text

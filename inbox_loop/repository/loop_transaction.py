@@ -1,0 +1,128 @@
+"""What one transaction of the loop can do: ``StoreTransaction`` of ``loop/ports.py`` on Postgres."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from uuid import UUID
+
+from psycopg.rows import DictRow
+
+from inbox_loop.loop.ports import DateRange, FoundBy, Known, MessageId, MessageState, Outcome, RefHolder
+from inbox_loop.repository.clean import check_text, draft_items
+from inbox_loop.repository.database import Connection
+from inbox_loop.repository.rows import upserted_of
+from inbox_loop.repository.statements import Statements
+from inbox_loop.task import TaskDraft, TaskStatus, Upserted
+
+_SQL = Statements("loop_transaction")
+
+
+class LoopTransaction:
+    """``StoreTransaction`` for one mailbox, on a connection that is in a transaction.
+
+    ``ids`` are the tenant's and the mailbox's. Errors of psycopg leave ``work`` as they are, so that whoever began the
+    transaction can tell a lost race from the rest.
+    """
+
+    def __init__(
+        self, connection: Connection, ids: Mapping[str, UUID], *, tenant: str, mailbox: str, project: str | None
+    ) -> None:
+        self._connection = connection
+        self._ids = ids
+        self._tenant = tenant
+        self._actor = f"mailbox {mailbox}"
+        self._project = project
+
+    def find_known(self, message_ids: Sequence[str]) -> Mapping[str, Known]:
+        """The ledger's word on those it knows, in one statement."""
+        rows = self._rows("find_known", message_ids=list(message_ids))
+        return {row["message_id"]: _known(row) for row in rows}
+
+    def record_discovered(self, messages: Sequence[MessageId], found_by: FoundBy, wanted: DateRange) -> int:
+        """Add unknown ids as pending, leave known ones alone; how many were added."""
+        rows = self._rows(
+            "record_discovered",
+            message_ids=[message.message_id for message in messages],
+            thread_ids=[message.thread_id for message in messages],
+            found_by=found_by,
+            after=wanted.after,
+            before=wanted.before,
+        )
+        return len(rows)
+
+    def record_reopened(self, message_ids: Sequence[str], wanted: DateRange, *, remint: bool = False) -> int:
+        """Make rows of any state pending again, in a new revision; how many there were."""
+        rows = self._rows(
+            "record_reopened",
+            message_ids=list(message_ids),
+            after=wanted.after,
+            before=wanted.before,
+            remint=remint,
+        )
+        return len(rows)
+
+    def advance_cursor(self, cursor: int) -> None:
+        """Move the cursor forward; a lower value changes nothing."""
+        self._rows("advance_cursor", cursor=cursor)
+
+    def record_coverage(self, since: datetime) -> None:
+        """Move ``covered_since`` back to ``since``; a later moment changes nothing."""
+        self._rows("record_coverage", since=since)
+
+    def find_ref_holders(self, external_refs: Sequence[str]) -> Mapping[str, RefHolder]:
+        """Who holds each ref, keyed by the ref as it was asked for; refs nobody holds are absent."""
+        for ref in external_refs:
+            check_text("external_ref", ref)
+        rows = self._rows("find_ref_holders", external_refs=list(external_refs))
+        return {row["asked"]: _holder(row) for row in rows}
+
+    def upsert_tasks(self, drafts: Sequence[TaskDraft]) -> tuple[Upserted, ...]:
+        """Find or create, in one round trip, one answer a draft, in order."""
+        if not drafts:
+            return ()
+        rows = self._rows(
+            "upsert_tasks", tenant=self._tenant, items=draft_items(drafts, project=self._project), actor=self._actor
+        )
+        return tuple(upserted_of(row) for row in rows)
+
+    def record_outcomes(self, outcomes: Sequence[Outcome]) -> frozenset[str]:
+        """Settle rows that are still pending in the revision named; the ids that were. Others are left as they are."""
+        if not outcomes:
+            return frozenset()
+        rows = self._rows(
+            "record_outcomes",
+            message_ids=[outcome.message_id for outcome in outcomes],
+            revisions=[outcome.revision for outcome in outcomes],
+            states=[str(outcome.state) for outcome in outcomes],
+            reasons=[outcome.reason for outcome in outcomes],
+            task_ids=[outcome.task_id for outcome in outcomes],
+            thread_ids=[outcome.thread_id for outcome in outcomes],
+            internal_dates=[outcome.internal_date for outcome in outcomes],
+            retries_in=[outcome.retry_in for outcome in outcomes],
+        )
+        return frozenset(row["message_id"] for row in rows)
+
+    def _rows(self, name: str, **params: object) -> list[DictRow]:
+        return self._connection.execute(_SQL[name], {**self._ids, **params}).fetchall()
+
+
+def _known(row: DictRow) -> Known:
+    return Known(
+        state=MessageState(row["state"]),
+        reason=row["reason"],
+        task_deleted=row["task_deleted"],
+        internal_date=row["internal_date"],
+    )
+
+
+def _holder(row: DictRow) -> RefHolder:
+    return RefHolder(
+        external_ref=row["external_ref"],
+        task_id=row["task_id"],
+        number=row["number"],
+        status=TaskStatus(row["status"]),
+        deleted=row["deleted"],
+        source_mailbox=row["source_mailbox"],
+        source_account=row["source_account"],
+    )

@@ -1,0 +1,113 @@
+-- name: find_known
+-- purpose: The ledger's word on those of the ids it knows.
+-- reads: messages, tasks
+select m.message_id, m.state, m.reason, m.internal_date, t.deleted_at is not null as task_deleted
+  from messages as m
+  left join tasks as t on t.tenant_id = m.tenant_id and t.task_id = m.task_id
+ where m.tenant_id = %(tenant_id)s and m.mailbox_id = %(mailbox_id)s and m.message_id = any (%(message_ids)s::text[]);
+
+-- name: record_discovered
+-- purpose: Add unknown ids as pending, in one order for all writers, so that two of them can't wait for each other.
+-- writes: messages
+insert into messages (tenant_id, mailbox_id, message_id, thread_id, found_by, wanted_after, wanted_before)
+select %(tenant_id)s, %(mailbox_id)s, seen.message_id, seen.thread_id, %(found_by)s, %(after)s, %(before)s
+  from unnest(%(message_ids)s::text[], %(thread_ids)s::text[]) as seen (message_id, thread_id)
+ order by seen.message_id
+    on conflict do nothing
+returning message_id;
+
+-- name: record_reopened
+-- purpose: Make rows of any state pending again, due now, in a new revision; locked in one order for all writers.
+-- writes: messages
+with wanted as (
+    select message_id
+      from messages
+     where tenant_id = %(tenant_id)s and mailbox_id = %(mailbox_id)s and message_id = any (%(message_ids)s::text[])
+     order by message_id
+       for no key update
+)
+update messages as m
+   set state = 'pending', reason = null, attempts = 0, next_attempt_at = now(), revision = m.revision + 1,
+       remint = m.remint or %(remint)s, wanted_after = %(after)s, wanted_before = %(before)s, pending_since = now(),
+       settled_at = null
+  from wanted
+ where m.tenant_id = %(tenant_id)s and m.mailbox_id = %(mailbox_id)s and m.message_id = wanted.message_id
+returning m.message_id;
+
+-- name: advance_cursor
+-- purpose: Move the cursor forward; a value that is not higher changes nothing.
+-- writes: mailboxes
+update mailboxes
+   set cursor = %(cursor)s, cursor_moved_at = now()
+ where tenant_id = %(tenant_id)s and mailbox_id = %(mailbox_id)s and cursor < %(cursor)s
+returning cursor;
+
+-- name: record_coverage
+-- purpose: Move covered_since back; a later moment changes nothing.
+-- writes: mailboxes
+update mailboxes
+   set covered_since = %(since)s
+ where tenant_id = %(tenant_id)s and mailbox_id = %(mailbox_id)s and covered_since > %(since)s
+returning covered_since;
+
+-- name: find_ref_holders
+-- purpose: Who holds each ref: the live task, else the newest tombstone; a ref nobody holds has no row.
+-- reads: tasks
+select asked.ref as asked, holder.external_ref::text as external_ref, holder.task_id, holder.number, holder.status,
+       holder.deleted_at is not null as deleted, holder.source ->> 'mailbox' as source_mailbox,
+       holder.source ->> 'account' as source_account
+  from unnest(%(external_refs)s::text[]) as asked (ref)
+ cross join lateral (
+       (select t.external_ref, t.task_id, t.number, t.status, t.deleted_at, t.source
+          from tasks as t
+         where t.tenant_id = %(tenant_id)s and t.external_ref = asked.ref::citext and t.deleted_at is null)
+       union all
+       (select t.external_ref, t.task_id, t.number, t.status, t.deleted_at, t.source
+          from tasks as t
+         where t.tenant_id = %(tenant_id)s and t.external_ref = asked.ref::citext and t.deleted_at is not null
+         order by t.deleted_at desc
+         limit 1)
+        order by deleted_at desc nulls first
+        limit 1) as holder;
+
+-- name: upsert_tasks
+-- purpose: Find or create the tasks of many refs, one row an item, in order.
+-- writes: tasks, task_counters, task_activity, notifications
+select task_id, number, status, created
+  from task_upsert_batch_by_external_ref(p_tenant => %(tenant)s, p_items => %(items)s, p_actor => %(actor)s)
+ order by ord;
+
+-- name: record_outcomes
+-- purpose: Settle rows that are still pending in the revision that was read, locked in one order for all writers.
+--          An outcome that is pending counts an attempt and says when to try again.
+-- writes: messages
+with outcome as (
+    select *
+      from unnest(%(message_ids)s::text[], %(revisions)s::integer[], %(states)s::text[], %(reasons)s::text[],
+                  %(task_ids)s::uuid[], %(thread_ids)s::text[], %(internal_dates)s::timestamptz[],
+                  %(retries_in)s::interval[])
+           as o (message_id, revision, state, reason, task_id, thread_id, internal_date, retry_in)
+), pending as (
+    select m.message_id, m.revision
+      from messages as m
+     where m.tenant_id = %(tenant_id)s and m.mailbox_id = %(mailbox_id)s
+       and m.message_id = any (%(message_ids)s::text[]) and m.state = 'pending'
+     order by m.message_id
+       for no key update
+)
+update messages as m
+   set state = o.state,
+       reason = o.reason,
+       thread_id = coalesce(o.thread_id, m.thread_id),
+       internal_date = coalesce(o.internal_date, m.internal_date),
+       attempts = case when o.state = 'pending' then m.attempts + 1 else m.attempts end,
+       next_attempt_at = case when o.state = 'pending' then now() + coalesce(o.retry_in, interval '0')
+                              else m.next_attempt_at end,
+       task_id = case when o.state = 'pending' then m.task_id else o.task_id end,
+       remint = m.remint and o.state = 'pending',
+       settled_at = case when o.state = 'pending' then null else now() end
+  from outcome as o
+  join pending as p on p.message_id = o.message_id and p.revision = o.revision
+ where m.tenant_id = %(tenant_id)s and m.mailbox_id = %(mailbox_id)s and m.message_id = o.message_id
+   and m.state = 'pending' and m.revision = o.revision
+returning m.message_id;

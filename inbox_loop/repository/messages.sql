@@ -1,0 +1,42 @@
+-- name: list_messages
+-- purpose: A page of the ledger, newest first; each filter is left out when it is null.
+-- reads: tenants, messages, mailboxes, tasks
+select b.name as mailbox, m.message_id, m.thread_id, m.state, m.reason, m.attempts, m.next_attempt_at, m.seen_at,
+       m.found_by, m.settled_at, m.internal_date, t.number as task_number, t.status as task_status,
+       t.deleted_at as task_deleted_at, t.external_ref::text as external_ref
+  from tenants as n
+  join messages as m on m.tenant_id = n.tenant_id
+  join mailboxes as b on b.tenant_id = m.tenant_id and b.mailbox_id = m.mailbox_id
+  left join tasks as t on t.tenant_id = m.tenant_id and t.task_id = m.task_id
+ where n.slug = %(tenant)s
+   and (%(mailbox)s::text is null or b.name = %(mailbox)s)
+   and (%(state)s::text is null or m.state = %(state)s)
+   and (%(before_seen)s::timestamptz is null
+        or (m.seen_at, b.name, m.message_id) < (%(before_seen)s, %(before_mailbox)s, %(before_message)s))
+ order by m.seen_at desc, b.name desc, m.message_id desc
+ limit %(limit)s;
+
+-- name: find_message
+-- purpose: The ledger's rows of one message id: one a mailbox that has seen it.
+-- reads: tenants, messages, mailboxes, tasks
+select b.name as mailbox, m.message_id, m.thread_id, m.state, m.reason, m.attempts, m.next_attempt_at, m.seen_at,
+       m.found_by, m.settled_at, m.internal_date, t.number as task_number, t.status as task_status,
+       t.deleted_at as task_deleted_at, t.external_ref::text as external_ref
+  from tenants as n
+  join mailboxes as b on b.tenant_id = n.tenant_id
+  join messages as m on m.tenant_id = b.tenant_id and m.mailbox_id = b.mailbox_id
+  left join tasks as t on t.tenant_id = m.tenant_id and t.task_id = m.task_id
+ where n.slug = %(tenant)s
+   and (%(mailbox)s::text is null or b.name = %(mailbox)s)
+   and m.message_id = %(message_id)s
+ order by b.name;
+
+-- name: count_by_state
+-- purpose: How many messages of a mailbox are in each state; a state of none has no row.
+-- reads: tenants, mailboxes, messages
+select m.state, count(*) as messages
+  from tenants as n
+  join mailboxes as b on b.tenant_id = n.tenant_id
+  join messages as m on m.tenant_id = b.tenant_id and m.mailbox_id = b.mailbox_id
+ where n.slug = %(tenant)s and b.name = %(mailbox)s
+ group by m.state;
