@@ -1,7 +1,7 @@
-"""The command line: which sub-commands there are, and how each ends.
+"""The command line: its own options, and how every sub-command ends.
 
-Lives here: the table of sub-commands, and the turning of every ending into an exit code and at most a few lines on
-standard error. Not here: what a sub-command does (a file each).
+Lives here: the turning of every ending into an exit code and at most a few lines on standard error. Not here: which
+sub-commands there are (``registry.py``), and what each does (a file each).
 
 Exit codes: 0 fine; 1 finished, but something needs a look; 2 usage or configuration; 3 a person must act; 4 Gmail or
 Postgres can't be reached; 130 interrupted.
@@ -18,6 +18,7 @@ import typer
 from inbox_loop import __version__
 from inbox_loop.commands.logs import configure_logs, log
 from inbox_loop.commands.options import ConfigOption
+from inbox_loop.commands.registry import COMMANDS, add_commands
 from inbox_loop.commands.show import escape, escape_lines
 from inbox_loop.commands.streams import use_utf8, write
 from inbox_loop.errors import EXIT_FINE, EXIT_LOOK, EXIT_USAGE, InboxLoopError
@@ -34,18 +35,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-def _group(name: str, meaning: str) -> typer.Typer:
-    group = typer.Typer(help=meaning, rich_markup_mode=None)
-    app.add_typer(group, name=name)
-    return group
-
-
-auth = _group("auth", "Sign in to Gmail.")
-db = _group("db", "The database's schema.")
-tasks = _group("tasks", "Tasks, for people and scripts.")
-messages = _group("messages", "The ledger: what became of each message.")
 
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001 - typer hands a flag's value to its callback
@@ -76,7 +65,7 @@ def main() -> None:
 def run(arguments: Sequence[str]) -> int:
     """Run one command line; its exit code. Whatever goes wrong is told in words, never as a traceback."""
     try:
-        code = app(arguments, prog_name=PROGRAM, standalone_mode=False)
+        code = add_commands(app)(arguments, prog_name=PROGRAM, standalone_mode=False)
     except typer.TyperException as error:
         context: typer.Context | None = getattr(error, "ctx", None)
         _tell(error.format_message(), f"{context.command_path if context else PROGRAM} --help lists what there is.")
@@ -98,8 +87,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def _first_word(arguments: Sequence[str]) -> str:
     """The sub-command or group alone: what follows may be a title or an address."""
-    names = {command.name for command in app.registered_commands} | {group.name for group in app.registered_groups}
-    return next((argument for argument in arguments if argument in names), "")
+    return next((argument for argument in arguments if argument in COMMANDS), "")
 
 
 def _tell(what: str, hint: str) -> None:

@@ -1,10 +1,12 @@
-"""The options that many sub-commands share, and what follows from them: the settings and the tenant.
+"""The options that many sub-commands share, and what follows from them: settings, tenant, mailbox.
 
 Lives here: those options, once. Not here: reading a configuration (``configuration.py``).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated
 
@@ -12,8 +14,8 @@ import typer
 
 from inbox_loop.commands.configuration import find_settings
 from inbox_loop.commands.logs import configure_logs
-from inbox_loop.errors import UsageError
-from inbox_loop.settings import Settings
+from inbox_loop.errors import NoSuchMailbox, UsageError
+from inbox_loop.settings import MailboxSettings, Settings
 
 DEFAULT_TENANT = "default"
 
@@ -51,4 +53,31 @@ def choose_tenant(settings: Settings, wanted: str | None) -> str:
         return DEFAULT_TENANT
     raise UsageError(
         f"the configured mailboxes belong to several tenants: {', '.join(configured)}", hint="Say which: --tenant NAME."
+    )
+
+
+def choose_tenants(settings: Settings, wanted: str | None) -> tuple[str, ...]:
+    """The tenants a command over all of them speaks of: the wanted one, else every configured one."""
+    configured = sorted({mailbox.tenant for mailbox in settings.mailboxes})
+    return (wanted,) if wanted is not None else tuple(configured) or (DEFAULT_TENANT,)
+
+
+def find_mailbox(settings: Settings, name: str) -> MailboxSettings:
+    """The configured mailbox of this name; raises ``NoSuchMailbox``."""
+    for mailbox in settings.mailboxes:
+        if mailbox.name == name:
+            return mailbox
+    raise unknown_mailbox(name, [mailbox.name for mailbox in settings.mailboxes])
+
+
+def unknown_mailbox(name: str, known: Sequence[str]) -> NoSuchMailbox:
+    """The error for a mailbox that is not among ``known``; it names the nearest one."""
+    if not known:
+        return NoSuchMailbox(
+            "no mailbox is configured", hint="Add [[mailboxes]] with name and token_file to the configuration."
+        )
+    nearest = get_close_matches(name, known, n=1)
+    return NoSuchMailbox(
+        f"no mailbox is called {name!r}",
+        hint=f"Did you mean {nearest[0]}?" if nearest else f"There are: {', '.join(known)}.",
     )

@@ -1,0 +1,103 @@
+"""What became of a message and why, in words, from its row in the ledger. Pure.
+
+Lives here: the words. Not here: looking the row up (``messages_explain.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from inbox_loop.commands.show import moment
+from inbox_loop.loop.ports import FoundBy, MessageState
+from inbox_loop.repository.messages import LedgerRow
+
+_FOUND_BY = {
+    FoundBy.POLL: "a poll",
+    FoundBy.BACKFILL: "a backfill",
+    FoundBy.RECONCILE: "a reconcile, which repairs what polls missed",
+}
+
+# The reasons by the code that the ledger keeps. One that is not here is shown by its code alone.
+REASONS = {
+    # skipped
+    "draft": "it is a draft",
+    "sent": "it was sent from this mailbox",
+    "spam": "Gmail holds it for spam",
+    "trash": "it is in the trash",
+    "chat": "it is a chat message",
+    "own_address": "its sender is this mailbox itself or one of policy.own_addresses",
+    "auto_reply": "a machine sent it in answer",
+    "bounce": "it is a delivery report",
+    "bulk": "it is a newsletter or from a mailing list",
+    "outside_range": "it is outside of the dates that the backfill asked for",
+    "task_deleted": "its task was deleted, and the loop does not bring back what someone deleted",
+    # quarantined
+    "ref_of_another_mailbox": "a task from another mailbox holds its ref",
+    "decision_failed": "the rules failed on it, which is a fault of this program",
+    "too_many_parts": "it has more parts than this program reads",
+    "too_deep": "its parts are nested deeper than this program reads",
+    "too_large": "Gmail's answer is larger than this program takes in",
+    "bad_request": "Gmail calls the request for it a bad one",
+    "no_payload": "Gmail's answer has no content",
+    # pending and gone
+    "not_found": "Gmail says that there is no such message",
+    "gmail.unreachable": "Gmail did not answer",
+    "gmail.throttled": "Gmail asked to be asked less",
+}
+
+_NEXT = {
+    MessageState.PENDING: "Nothing: the next poll whose time has come reads it.",
+    MessageState.TASK: "Nothing.",
+    MessageState.SKIPPED: "Nothing. A message that is moved out of spam, trash or drafts is read again.",
+    MessageState.QUARANTINED: "Look at it in Gmail. The log has an error message.quarantined from that moment.",
+    MessageState.GONE: "Nothing: it was deleted in Gmail before it could be read.",
+}
+_NEXT_BY_REASON = {
+    "outside_range": "Run a backfill over a range that holds its date.",
+    "task_deleted": "To have the task anew: inbox-loop backfill --remint-deleted, over a range that holds its date.",
+    "bulk": "To have tasks from such mail, set policy.skip_bulk = false.",
+    "auto_reply": "To have tasks from such mail, set policy.skip_auto_replies = false.",
+    "bounce": "To have tasks from such mail, set policy.skip_auto_replies = false.",
+}
+
+
+def explain(row: LedgerRow) -> tuple[tuple[str, str], ...]:
+    """The story of a message as pairs: what is told, and the telling."""
+    return tuple(_tell(row))
+
+
+def _tell(row: LedgerRow) -> Iterator[tuple[str, str]]:
+    yield "seen", f"{moment(row.seen_at)}, by {_FOUND_BY[row.found_by]}"
+    if row.internal_date is not None:
+        yield "received", f"{moment(row.internal_date)}, by Gmail"
+    yield "outcome", _outcome(row)
+    if row.reason is not None:
+        yield "reason", REASONS.get(row.reason, row.reason)
+    if row.settled_at is not None:
+        yield "settled", moment(row.settled_at)
+    if row.ref is not None:
+        yield "ref", row.ref
+    yield "what to do", _NEXT_BY_REASON.get(row.reason or "", _NEXT[row.state])
+
+
+def _outcome(row: LedgerRow) -> str:
+    match row.state:
+        case MessageState.PENDING:
+            tries = f", after {row.attempts} failed attempts" if row.attempts else ""
+            return f"not read yet{tries}; the next try is due at {moment(row.next_attempt_at)}"
+        case MessageState.TASK:
+            return _task(row)
+        case MessageState.SKIPPED:
+            return "skipped: it makes no task"
+        case MessageState.QUARANTINED:
+            return "in quarantine: it could not be turned into a task"
+        case MessageState.GONE:
+            return "gone from Gmail"
+
+
+def _task(row: LedgerRow) -> str:
+    if row.task_number is None:
+        return "a task that was since removed from the database"
+    deleted = f", deleted on {moment(row.task_deleted_at)}" if row.task_deleted_at else ""
+    status = row.task_status.value.replace("_", " ") if row.task_status else "unknown"
+    return f"task {row.task_number}, which is {status}{deleted}"

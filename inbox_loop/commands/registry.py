@@ -1,0 +1,82 @@
+"""Which sub-commands there are, and where each is found.
+
+Lives here: the table. To add a sub-command is to add a line. Each is imported when it is asked for, so that
+``tasks list`` does not wait for Google's client to be imported.
+"""
+
+from __future__ import annotations
+
+from collections import UserDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+from typer.main import get_command, get_group
+
+Table = Mapping[str, "str | Group"]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Sub-commands under one word."""
+
+    meaning: str
+    commands: Mapping[str, str]
+
+
+# In the order of the help page. A place is a module of this folder and the function in it.
+COMMANDS: Table = {
+    "status": "status:show_status",
+    "tasks": Group(
+        "Tasks, for people and scripts.",
+        {
+            "list": "tasks_list:list_tasks",
+            "show": "tasks_show:show_task",
+            "delete": "tasks_delete:delete_task",
+        },
+    ),
+    "messages": Group(
+        "The ledger: what became of each message.",
+        {
+            "list": "messages_list:list_messages",
+            "explain": "messages_explain:explain_message",
+        },
+    ),
+    "auth": Group(
+        "Sign in to Gmail.",
+        {
+            "login": "auth_login:log_in",
+            "status": "auth_status:show_sign_ins",
+        },
+    ),
+    "db": Group(
+        "The database's schema.",
+        {
+            "migrate": "db_migrate:migrate_database",
+            "status": "db_status:show_schema",
+        },
+    ),
+}
+
+
+def add_commands(app: typer.Typer, table: Table = COMMANDS) -> TyperGroup:
+    """The command line of ``app``'s own options and the sub-commands of ``table``."""
+    group = get_group(app)
+    group.commands = _Imported(table)
+    return group
+
+
+class _Imported(UserDict[str, Any]):
+    """Sub-commands by name, each imported when it is looked up."""
+
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - typer does not make its type of a command public
+        entry = self.data[name]
+        if isinstance(entry, Group):
+            return add_commands(typer.Typer(name=name, help=entry.meaning, rich_markup_mode=None), entry.commands)
+        module, function = entry.split(":")
+        single = typer.Typer(rich_markup_mode=None, add_completion=False)
+        single.command(name)(getattr(import_module(f"inbox_loop.commands.{module}"), function))
+        return get_command(single)

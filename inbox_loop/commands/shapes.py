@@ -1,0 +1,58 @@
+"""The JSON of results: which fields a task and a ledger row are printed with.
+
+Lives here: the shapes, which other programs rely on. Not here: printing them (``show.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from inbox_loop.repository.messages import LedgerRow
+from inbox_loop.repository.tasks import Activity
+from inbox_loop.task import Task
+
+
+def task_record(task: Task) -> dict[str, object]:
+    """A task without its body, which can be long."""
+    return {
+        "id": task.task_id,
+        "number": task.number,
+        "tenant": task.tenant,
+        "project": task.project,
+        "title": task.title,
+        "status": task.status,
+        "labels": list(task.labels),
+        "external_ref": task.external_ref,
+        "container_ref": task.container_ref,
+        "created_at": task.created_at,
+        "updated_at": task.updated_at,
+        "completed_at": task.completed_at,
+        "deleted_at": task.deleted_at,
+        "source": dict(task.source),
+    }
+
+
+def full_task_record(task: Task, activities: Iterable[Activity]) -> dict[str, object]:
+    """A task with its body and all that happened to it, oldest first."""
+    return task_record(task) | {"body": task.body, "activity": [activity_record(each) for each in activities]}
+
+
+def activity_record(activity: Activity) -> dict[str, object]:
+    """One thing that happened to a task."""
+    return {"at": activity.at, "kind": activity.kind, "actor": activity.actor, "detail": dict(activity.detail)}
+
+
+def message_record(row: LedgerRow) -> dict[str, object]:
+    """A row of the ledger."""
+    return {
+        "mailbox": row.mailbox,
+        "message_id": row.message_id,
+        "thread_id": row.thread_id,
+        "ref": row.ref,
+        "state": row.state,
+        "reason": row.reason,
+        "attempts": row.attempts,
+        "next_attempt_at": row.next_attempt_at,
+        "seen_at": row.seen_at,
+        "task_number": row.task_number,
+    }

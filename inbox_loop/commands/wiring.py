@@ -1,0 +1,92 @@
+"""Bringing the parts together: the only place that knows all of them.
+
+Lives here: making the parts from the settings. Not here: what they do with each other, which is a sub-command's.
+Google's libraries take half a second to import, so they are imported by the functions that need them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from inbox_loop.commands.options import DEFAULT_TENANT
+from inbox_loop.embedded.server import use_embedded
+from inbox_loop.errors import NeedsAuth
+from inbox_loop.gmail.token_file import read_token_file
+from inbox_loop.repository.database import Database
+from inbox_loop.repository.migrate import check_schema, migrate
+from inbox_loop.repository.tenants import ensure_tenant
+from inbox_loop.settings import MailboxSettings, Settings
+
+EMBEDDED = "embedded"
+
+
+@contextmanager
+def open_database(settings: Settings) -> Iterator[Database]:
+    """The database, ready to be used: its schema fits, and the configured tenants and projects are there.
+
+    The private one is brought up to date by itself. One of the user's own is only checked: raises
+    ``DatabaseOutdated``. Also raises ``EmbeddedUnavailable`` and ``DatabaseUnreachable``.
+    """
+    with connect_database(settings) as database:
+        if settings.database.url.get_secret_value() == EMBEDDED:
+            migrate(database)
+        else:
+            check_schema(database)
+        _ensure_tenants(database, settings)
+        yield database
+
+
+@contextmanager
+def connect_database(settings: Settings) -> Iterator[Database]:
+    """The database as it is, whatever its schema. Raises ``EmbeddedUnavailable`` and ``DatabaseUnreachable``."""
+    url = settings.database.url.get_secret_value()
+    if url == EMBEDDED:
+        with use_embedded(settings.database.data_folder) as private, Database(private) as database:
+            yield database
+    else:
+        with Database(url) as database:
+            yield database
+
+
+def _ensure_tenants(database: Database, settings: Settings) -> None:
+    projects: dict[str, set[str]] = defaultdict(set)
+    for mailbox in settings.mailboxes:
+        projects[mailbox.tenant] |= {mailbox.project} if mailbox.project else set()
+    if not projects:
+        projects[DEFAULT_TENANT] = set()
+    for tenant, names in projects.items():
+        ensure_tenant(database, tenant, sorted(names))
+
+
+def find_sign_in_trouble(mailbox: MailboxSettings) -> NeedsAuth | None:
+    """Why the mailbox's token file can't be used, or None when it can. Asks nobody."""
+    try:
+        read_token_file(mailbox.token_file, mailbox=mailbox.name)
+    except NeedsAuth as trouble:
+        return trouble
+    return None
+
+
+def sign_in_to(
+    client_secrets: Path,
+    token_file: Path,
+    *,
+    port: int,
+    open_browser: bool,
+    timeout_seconds: float,
+    show_url: Callable[[str], None],
+) -> None:
+    """Sign in to Gmail with a browser; see ``gmail/login.py``."""
+    from inbox_loop.gmail.login import sign_in  # noqa: PLC0415 - see the head of this file
+
+    sign_in(
+        client_secrets,
+        token_file,
+        port=port,
+        open_browser=open_browser,
+        timeout_seconds=timeout_seconds,
+        show_url=show_url,
+    )
