@@ -19,12 +19,11 @@ from inbox_loop import __version__
 from inbox_loop.commands.logs import configure_logs, log
 from inbox_loop.commands.options import ConfigOption
 from inbox_loop.commands.registry import COMMANDS, add_commands
-from inbox_loop.commands.show import escape, escape_lines
+from inbox_loop.commands.show import PROGRAM, print_error
 from inbox_loop.commands.streams import use_utf8, write
 from inbox_loop.errors import EXIT_FINE, EXIT_LOOK, EXIT_USAGE, InboxLoopError
 from inbox_loop.settings import LogSettings
 
-PROGRAM = "inbox-loop"
 INTERRUPTED = 130
 
 app = typer.Typer(
@@ -68,16 +67,18 @@ def run(arguments: Sequence[str]) -> int:
         code = add_commands(app)(arguments, prog_name=PROGRAM, standalone_mode=False)
     except typer.TyperException as error:
         context: typer.Context | None = getattr(error, "ctx", None)
-        _tell(error.format_message(), f"{context.command_path if context else PROGRAM} --help lists what there is.")
+        print_error(
+            error.format_message(), f"{context.command_path if context else PROGRAM} --help lists what there is."
+        )
         return EXIT_USAGE
     except InboxLoopError as error:
-        _tell(str(error), error.hint)
+        print_error(str(error), error.hint)
         return error.exit_code
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the last resort, so that no user ever meets a traceback
         log.error("command.failed", command=_first_word(arguments), exc_info=error)
-        _tell(
+        print_error(
             f"unexpected {type(error).__name__}",
             'This is a fault of the program. The log line "command.failed" says where; please report it.',
         )
@@ -88,10 +89,3 @@ def run(arguments: Sequence[str]) -> int:
 def _first_word(arguments: Sequence[str]) -> str:
     """The sub-command or group alone: what follows may be a title or an address."""
     return next((argument for argument in arguments if argument in COMMANDS), "")
-
-
-def _tell(what: str, hint: str) -> None:
-    """What happened, a line for each problem, and what to do about it."""
-    lines = [f"{PROGRAM}: {escape(line)}" for line in what.splitlines()]
-    lines += [f"  {line}" for line in escape_lines(hint).splitlines()]
-    write(sys.stderr, "".join(f"{line}\n" for line in lines))

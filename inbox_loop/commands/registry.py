@@ -29,6 +29,11 @@ class Group:
 
 # In the order of the help page. A place is a module of this folder and the function in it.
 COMMANDS: Table = {
+    "demo": "demo:demo",
+    "run": "run:run",
+    "poll": "poll:poll",
+    "backfill": "backfill:backfill",
+    "reconcile": "reconcile:reconcile",
     "status": "status:show_status",
     "tasks": Group(
         "Tasks, for people and scripts.",

@@ -21,6 +21,8 @@ from rich.text import Text
 
 from inbox_loop.commands.streams import write
 
+PROGRAM = "inbox-loop"
+
 # Control and format characters, lone surrogates, private use, unassigned; line and paragraph separators.
 _ESCAPED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 # Format characters that words and emoji are made with, and that move nothing: zero-width non-joiner and joiner.
@@ -57,6 +59,13 @@ def print_line(text: str = "") -> None:
 def print_text(text: str) -> None:
     """Several lines of a result, escaped."""
     write(sys.stdout, escape_lines(text) + "\n")
+
+
+def print_error(what: str, hint: str = "") -> None:
+    """What happened, a line for each problem, and what to do about it, on standard error."""
+    lines = [f"{PROGRAM}: {escape(line)}" for line in what.splitlines()]
+    lines += [f"  {line}" for line in escape_lines(hint).splitlines()]
+    write(sys.stderr, "".join(f"{line}\n" for line in lines))
 
 
 def print_records(records: Iterable[Mapping[str, object]]) -> None:

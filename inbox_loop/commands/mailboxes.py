@@ -1,0 +1,71 @@
+"""Bringing a mailbox's parts together: its Gmail side, its store, its policy and its limits.
+
+Apart from ``wiring.py``, because Google's client takes half a second to import, and most commands ask Gmail nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from datetime import timedelta
+
+from inbox_loop.commands.options import find_mailbox
+from inbox_loop.errors import NoSuchMailbox
+from inbox_loop.gmail.auth import Credentials
+from inbox_loop.gmail.mailbox import GoogleMailbox
+from inbox_loop.loop.mailbox import Mailbox, PassLimits
+from inbox_loop.policy import Policy
+from inbox_loop.repository.database import Database
+from inbox_loop.repository.loop_store import PostgresLoopStore
+from inbox_loop.settings import MailboxSettings, Settings
+
+_HINT = "Add a [[mailboxes]] section with name and token_file to the configuration."
+
+
+def choose_mailboxes(settings: Settings, name: str | None) -> tuple[MailboxSettings, ...]:
+    """The enabled mailboxes, or the one of this name. Raises ``NoSuchMailbox``."""
+    if name is not None:
+        return (find_mailbox(settings, name),)
+    enabled = tuple(mailbox for mailbox in settings.mailboxes if mailbox.enabled)
+    if not enabled:
+        raise NoSuchMailbox("no mailbox is configured, or none is enabled", hint=_HINT)
+    return enabled
+
+
+@contextmanager
+def open_mailboxes(
+    settings: Settings, chosen: Sequence[MailboxSettings], database: Database, stop: threading.Event
+) -> Iterator[dict[str, Mailbox]]:
+    """The mailboxes by name, ready for passes; ``stop`` ends every wait for Gmail with ``Stopped``.
+
+    Asks nobody: a sign-in that is missing shows when a pass needs it, so that it holds up no other mailbox.
+    """
+    with ExitStack() as stack:
+        yield {each.name: stack.enter_context(_open_mailbox(settings, each, database, stop)) for each in chosen}
+
+
+@contextmanager
+def _open_mailbox(
+    settings: Settings, each: MailboxSettings, database: Database, stop: threading.Event
+) -> Iterator[Mailbox]:
+    credentials = Credentials(each.token_file, timeout_seconds=settings.gmail.timeout_seconds, mailbox=each.name)
+    policy = settings.policy
+    with closing(GoogleMailbox(each.name, credentials, settings.gmail, stop)) as gmail:
+        yield Mailbox(
+            name=each.name,
+            address=each.address,
+            project=each.project,
+            gmail=gmail,
+            store=PostgresLoopStore(database, tenant=each.tenant, mailbox=each.name, project=each.project),
+            policy=Policy(
+                own_addresses=frozenset(address.lower() for address in policy.own_addresses),
+                skip_bulk=policy.skip_bulk,
+                skip_auto_replies=policy.skip_auto_replies,
+            ),
+            limits=PassLimits(
+                deadline_seconds=settings.poll.deadline_seconds,
+                gone_after=timedelta(seconds=settings.poll.gone_after_seconds),
+                reconcile_window=settings.poll.reconcile_window,
+            ),
+        )
