@@ -96,7 +96,7 @@ class App:
         if page is not None:
             return self._with_fault(page, None, None, lambda: _Outcome(page, self._sign_in.reply(page, request)))
         try:
-            target = find_target(request.path)
+            target = find_target(request.verb, request.path)
         except ApiProblem as problem:
             return _Outcome("unknown", Reply.of_problem(problem))
         method, entity_id = target.route.method, target.ids[0] if target.ids else None

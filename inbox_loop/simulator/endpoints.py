@@ -11,6 +11,7 @@ from typing import Any
 
 from inbox_loop.simulator.history import KEYS_BY_TYPE
 from inbox_loop.simulator.listing import decode_token, encode_token
+from inbox_loop.simulator.mime import parse_message
 from inbox_loop.simulator.parameters import Parameters
 from inbox_loop.simulator.payload import (
     encode_body,
@@ -125,7 +126,7 @@ def _message_json(message: StoredMessage, wanted_format: str, wanted_headers: tu
     answer: Json = {"id": message.message_id, "threadId": message.thread_id}
     if message.labels:
         answer["labelIds"] = list(message.labels)
-    root = message.parse()
+    root = parse_message(raw)
     answer["snippet"] = snippet(root)
     match wanted_format:
         case "full":

@@ -30,7 +30,8 @@ class Fault:
 
     method: str
     kind: Kind = "status"
-    status: int = 503
+    status: int = 0
+    """HTTP status of ``status``, ``html`` and ``garbage``; 0 is 503 for the first and 200 for the others."""
     reason: str = "backendError"
     message: str = "The service is currently unavailable."
     retry_after: float | None = None
@@ -114,12 +115,13 @@ def faulty_reply(fault: Fault) -> Reply:
     if fault.kind in _NO_ANSWER:
         return Reply(0, b"", manner=_NO_ANSWER[fault.kind])
     if fault.kind in _NO_JSON:
-        return _NO_JSON[fault.kind]
+        return replace(_NO_JSON[fault.kind], status=fault.status or 200)
+    status = fault.status or 503
     headers = {} if fault.retry_after is None else {"Retry-After": f"{fault.retry_after:g}"}
     if fault.method == "token":
         body = json.dumps({"error": fault.reason, "error_description": fault.message}).encode()
-        return Reply(fault.status, body, headers={**headers, "Content-Type": JSON_TYPE})
-    return Reply.of_problem(ApiProblem(fault.status, fault.reason, fault.message, headers=headers))
+        return Reply(status, body, headers={**headers, "Content-Type": JSON_TYPE})
+    return Reply.of_problem(ApiProblem(status, fault.reason, fault.message, headers=headers))
 
 
 def spoil(fault: Fault, reply: Reply) -> Reply:

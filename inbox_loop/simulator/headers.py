@@ -12,10 +12,9 @@ import base64
 import binascii
 import quopri
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-_NOT_IN_NAME = re.compile(rb"[\x00-\x20\x7f]")
+_FIELD = re.compile(rb"^([^\x00-\x20\x7f:]+)[ \t]*:(.*(?:\n[ \t].*)*)", re.MULTILINE)
 _ENCODED_WORD = re.compile(r"=\?([A-Za-z0-9_.:+-]+)(?:\*[A-Za-z0-9-]+)?\?([bBqQ])\?([!->@-~ ]*)\?=")
 _BETWEEN_WORDS = re.compile(r"(\?=)[ \t]+(?==\?[A-Za-z0-9_.:+*-]+\?[bBqQ]\?[!->@-~ ]*\?=)")
 
@@ -31,7 +30,8 @@ class HeaderLine:
 
 def parse_headers(block: bytes) -> tuple[HeaderLine, ...]:
     """Read a header block. A line that is no header is left out; nothing fails."""
-    return tuple(_parse_fields(block))
+    lines = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return tuple(_header_line(name, value) for name, value in _FIELD.findall(lines))
 
 
 def decode_words(text: str) -> str:
@@ -49,18 +49,9 @@ def read_bytes(data: bytes) -> str:
         return data.decode("latin-1")
 
 
-def _parse_fields(block: bytes) -> Iterator[HeaderLine]:
-    field: list[bytes] = []
-    for line in [*block.splitlines(), b"end:"]:
-        if line[:1] in (b" ", b"\t"):
-            field.append(line)
-            continue
-        name, colon, value = b" ".join(part.strip(b" \t") for part in field).partition(b":")
-        name = name.rstrip(b" \t")
-        if colon and name and not _NOT_IN_NAME.search(name):
-            raw = read_bytes(value.strip())
-            yield HeaderLine(read_bytes(name), raw, decode_words(raw))
-        field = [line]
+def _header_line(name: bytes, value: bytes) -> HeaderLine:
+    raw = read_bytes(b" ".join(line.strip(b" \t") for line in value.split(b"\n")).strip())
+    return HeaderLine(read_bytes(name), raw, decode_words(raw))
 
 
 def _decode_word(match: re.Match[str]) -> str:

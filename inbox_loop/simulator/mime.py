@@ -89,18 +89,26 @@ def _parse_multipart(
 
 def _split_at_boundary(body: bytes, boundary: bytes) -> list[bytes]:
     """The bodies between the boundary lines; preamble and epilogue are left out (RFC 2046, 5.1.1)."""
-    line = re.compile(rb"(?:\A|\r\n|\n|\r)--" + re.escape(boundary) + rb"(--)?[ \t]*+(?=\r\n|\n|\r|\Z)")
+    line = re.compile(rb"--" + re.escape(boundary) + rb"(--)?[ \t]*+(?=[\r\n]|\Z)")
     chunks: list[bytes] = []
     start: int | None = None
     for match in line.finditer(body):
+        if match.start() > 0 and body[match.start() - 1] not in b"\r\n":
+            continue  # the same characters within a line
         if start is not None:
-            chunks.append(_without_first_newline(body[start : match.start()]))
+            chunks.append(_within_newlines(body[start : match.start()]))
         start = match.end()
         if match[1]:
             return chunks
     if start is not None:
         chunks.append(_without_first_newline(body[start:]))  # the closing line is missing
     return chunks
+
+
+def _within_newlines(chunk: bytes) -> bytes:
+    """Without the newlines that belong to the boundary lines before and after."""
+    inner = _without_first_newline(chunk)
+    return inner[:-2] if inner[-2:] == b"\r\n" else inner[:-1]
 
 
 def _without_first_newline(chunk: bytes) -> bytes:
@@ -124,6 +132,8 @@ def _content_type(bag: HeaderBag, default_type: str) -> str:
 def _filename(bag: HeaderBag) -> str:
     """From Content-Disposition, else Content-Type; RFC 2231 first, then RFC 2047, as mailers write both."""
     for header, name in (("Content-Disposition", "filename"), ("Content-Type", "name")):
+        if name not in str(bag.get(header, "")).lower():
+            continue
         try:
             value = bag.get_param(name, header=header)
             if value:

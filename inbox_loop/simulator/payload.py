@@ -28,6 +28,7 @@ SNIPPET_LENGTH = 200
 _MARKUP = re.compile(r"<(?:style|script|head)\b.*?</(?:style|script|head)\s*>|<[^<>]*>", re.IGNORECASE | re.DOTALL)
 _SNIPPET_SOURCE_LENGTH = 8192
 _NONCE_BYTES = 12
+_TOKEN_MARK = b"p"
 
 
 def full_payload(root: RawPart, message_id: str) -> dict[str, Any]:
@@ -79,9 +80,11 @@ def find_attachment(root: RawPart, attachment_id: str) -> bytes | None:
     """The bytes behind an attachmentId of this message; None when it names no part of it."""
     try:
         token = base64.urlsafe_b64decode(attachment_id + "=" * (-len(attachment_id) % 4))
-        part_id = token[_NONCE_BYTES:].decode("ascii")
+        mark, part_id = token[_NONCE_BYTES : _NONCE_BYTES + 1], token[_NONCE_BYTES + 1 :].decode("ascii")
         steps = [int(step) for step in part_id.split(".")] if part_id else []
     except (binascii.Error, ValueError):
+        return None
+    if mark != _TOKEN_MARK:
         return None
     part = root
     for step in steps:
@@ -111,7 +114,7 @@ def _body_json(part: RawPart, part_id: str, *, padded: bool) -> dict[str, Any]:
     inline = part.mime_type.startswith(("text/", "multipart/")) and not part.filename and size <= INLINE_LIMIT
     if inline:
         return {"size": size, "data": encode_body(part.data, padded=padded)}
-    token = base64.urlsafe_b64encode(secrets.token_bytes(_NONCE_BYTES) + part_id.encode("ascii"))
+    token = base64.urlsafe_b64encode(secrets.token_bytes(_NONCE_BYTES) + _TOKEN_MARK + part_id.encode("ascii"))
     return {"attachmentId": token.decode("ascii").rstrip("="), "size": size}
 
 

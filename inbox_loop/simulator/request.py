@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 class Request:
     """One request. ``query`` is the query string, of a POST that stands for a GET too; ``form`` the body of a POST."""
 
+    verb: str
     path: str
     query: str
     form: str = field(default="", repr=False)

@@ -61,10 +61,10 @@ class Target:
     ids: tuple[str, ...]
 
 
-def find_target(path: str) -> Target:
-    """Read a path; raises Gmail's 404 for one that leads nowhere."""
+def find_target(verb: str, path: str) -> Target:
+    """Read a path; raises Gmail's 404 for one that leads nowhere. Only reads are offered over HTTP."""
     user, slash, rest = path.removeprefix(_PREFIX).partition("/")
-    if path.startswith(_PREFIX) and slash:
+    if verb == "GET" and path.startswith(_PREFIX) and slash:
         for route in ROUTES:
             match = route.path.fullmatch(rest)
             if match is not None:
