@@ -51,6 +51,6 @@ def find_actor() -> str:
     """Who acts through this command line, for a task's activity: the user's login name."""
     user = os.getuid()
     try:
-        return f"command:{pwd.getpwuid(user).pw_name}"
+        return f"user {pwd.getpwuid(user).pw_name}"
     except KeyError:
-        return f"command:{user}"
+        return f"user {user}"

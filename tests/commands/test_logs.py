@@ -6,11 +6,9 @@ import io
 import json
 import logging
 import os
-import sys
 import threading
 import uuid
 import warnings
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
@@ -24,19 +22,7 @@ from inbox_loop.settings import LogSettings
 
 SECRET = "kim.secret@example.org"
 log = structlog.get_logger()
-
-
-@pytest.fixture(autouse=True)
-def _restored() -> Iterator[None]:
-    """The process's own hooks and handlers, put back after each test."""
-    root = logging.getLogger()
-    handlers, level = list(root.handlers), root.level
-    thread_hook, finalizer_hook = threading.excepthook, sys.unraisablehook
-    yield
-    logging.captureWarnings(capture=False)
-    root.handlers[:], root.level = handlers, level
-    threading.excepthook, sys.unraisablehook = thread_hook, finalizer_hook
-    structlog.reset_defaults()
+pytestmark = pytest.mark.usefixtures("logging_restored")
 
 
 @pytest.fixture
