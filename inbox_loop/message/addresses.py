@@ -24,6 +24,7 @@ _PIECE = re.compile(r'"(?:[^"\\]|\\.)*+"|<[^<>]*+>|[^"<>,;:()\\]++|\\?.', re.DOT
 _FOLD = re.compile(r"[\r\n]+[ \t]*")
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _NEEDS_QUOTES = re.compile(r'[]()<>@,;:\\"[]')
+_NEEDS_BRACKETS = re.compile(r'[]()<>,;:\\"[\s]')
 _QUOTED_LOCAL_PART = re.compile(r'\s*("[^"]*+"@[^\s@"]++)\s*')
 _ENCODED_WHOLE = re.compile(r"([^<>]*+)<([^<>\s@]++@[^<>\s@]++)>\s*")
 
@@ -41,7 +42,9 @@ class Address:
             name = '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
         if not self.address:
             return name
-        return f"{name} <{self.address}>" if name else self.address
+        if not name and "@" in self.address and not _NEEDS_BRACKETS.search(self.address):
+            return self.address
+        return f"{name} <{self.address}>".lstrip()
 
 
 def decode_addresses(raw: str) -> tuple[Address, ...]:
@@ -78,7 +81,9 @@ def _decode_one(found: Address) -> Address:
     name = " ".join(decode_header(found.name).split())
     # Some senders encode name and address as one word. Believed only where there is no address of its own.
     whole = _ENCODED_WHOLE.fullmatch(name) if name and not found.address else None
-    return Address(whole[1].strip(' "'), whole[2]) if whole else Address(name, found.address)
+    if whole:
+        return Address(whole[1].strip(' "'), whole[2])
+    return Address("" if name == found.address else name, found.address)
 
 
 def _read_one(pieces: list[str]) -> Iterator[Address]:
@@ -87,28 +92,38 @@ def _read_one(pieces: list[str]) -> Iterator[Address]:
         yield Address("", quoted_local_part[1])
         return
     words: list[str] = []
-    comments: list[str] = []
     address = ""
+    outside, comment = _split_comments(pieces)
+    for piece in outside:
+        if len(piece) > 1 and piece.startswith("<"):
+            address = piece[1:-1].strip() if '"' in piece else "".join(piece[1:-1].split())
+        elif len(piece) > 1 and piece.startswith('"'):
+            words.append(_ESCAPED.sub(r"\1", piece[1:-1]))
+        elif piece not in ("<", ">", '"'):  # one that is never closed
+            words.append(piece)
+    name = " ".join("".join(words).split())
+    if not address:
+        address, name = _split_bare(name)
+    name = name or comment
+    if address.startswith("@") and ":" in address:
+        address = address.rsplit(":", 1)[1]  # a route, <@relay:user@host>, obsolete since RFC 2822
+    if name or address:
+        yield Address("" if name == address else name, address)
+
+
+def _split_comments(pieces: list[str]) -> tuple[list[str], str]:
+    """What stands outside of brackets, and the text inside of them."""
+    outside: list[str] = []
+    comments: list[str] = []
     depth = 0
     for piece in pieces:
         if piece in ("(", ")"):
             depth = max(0, depth + (1 if piece == "(" else -1))
         elif depth:
             comments.append(_ESCAPED.sub(r"\1", piece))
-        elif len(piece) > 1 and piece.startswith("<"):
-            address = "".join(piece[1:-1].split())
-        elif len(piece) > 1 and piece.startswith('"'):
-            words.append(_ESCAPED.sub(r"\1", piece[1:-1]))
         else:
-            words.append(piece)
-    name = " ".join("".join(words).split()).strip(" <>")
-    if not address:
-        address, name = _split_bare(name)
-    name = name or " ".join("".join(comments).split())
-    if address.startswith("@") and ":" in address:
-        address = address.rsplit(":", 1)[1]  # a route, <@relay:user@host>, obsolete since RFC 2822
-    if name or address:
-        yield Address("" if name == address else name, address)
+            outside.append(piece)
+    return outside, " ".join("".join(comments).split())
 
 
 def _split_bare(text: str) -> tuple[str, str]:
@@ -118,4 +133,4 @@ def _split_bare(text: str) -> tuple[str, str]:
     if not address:
         return "", text
     words.remove(address)
-    return address.strip("<>"), " ".join(words)
+    return address, " ".join(words)

@@ -144,11 +144,13 @@ def find_codec(declared: str | None) -> str:
         return ""
     try:
         codec = codecs.lookup(name).name
-        b"".decode(codec)
+        spelled = codec.replace("_", "-")
+        if spelled in _NOT_CHARSETS:
+            return ""
+        b"a".decode(codec, errors="replace")
     except LookupError:  # unknown, or a codec that does not give text (base64, zlib)
         return ""
-    codec = _ALIASES.get(codec, codec)
-    return "" if codec.replace("_", "-") in _NOT_CHARSETS else codec
+    return _ALIASES.get(spelled, codec)
 
 
 def _decode_marked(data: bytes) -> str:

@@ -71,10 +71,10 @@ def _decode_word(encoding: str, payload: str) -> bytes:
     data = payload.encode("utf-8", errors="replace")
     if encoding in "Qq":
         return _ESCAPED_BYTE.sub(lambda match: bytes.fromhex(match[1].decode()), data.replace(b"_", b" "))
-    return decode_base64(data)
+    return _decode_base64(data)
 
 
-def decode_base64(data: bytes) -> bytes:
+def _decode_base64(data: bytes) -> bytes:
     """Whatever can be read of ``data`` as base64: foreign characters skipped, padding made good."""
     digits = _NOT_BASE64.sub(b"", data)
     if len(digits) % 4 == 1:  # six bits: not even one byte
@@ -90,6 +90,7 @@ def _decode_raw_bytes(text: str) -> str:
     if text.isascii():
         return text
     try:
-        return text.encode("latin-1").decode("utf-8")
-    except ValueError:  # not Latin-1, or not UTF-8 under it: decoded already
+        data = text.encode("latin-1")
+    except UnicodeEncodeError:  # decoded already
         return text
+    return decode_text(data, None)
