@@ -8,14 +8,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from embedded_users import Server, UserProcess, answers, complaint, fill, kill, query, wait_until
+from fixtures.embedded import Server, UserProcess, answers, complaint, fill, kill, query, wait_until
 
 from inbox_loop.embedded.folders import Place
 from inbox_loop.embedded.server import use_embedded
 from inbox_loop.embedded.supervisor import LINGER_SECONDS
 from inbox_loop.embedded.throwaway import use_throwaway
-
-pytest_plugins = ["embedded_fixtures"]
 
 StartUser = Callable[..., UserProcess]
 
