@@ -41,6 +41,7 @@ class HttpServer(ThreadingHTTPServer):
         self.stopping = threading.Event()
         self._connections: set[socket.socket] = set()
         self._connections_lock = threading.Lock()
+        self._thread = threading.Thread(target=self._take_connections, name="gmail-simulator")
         super().__init__(("127.0.0.1", port), _Handler)
 
     def server_bind(self) -> None:
@@ -49,6 +50,26 @@ class HttpServer(ThreadingHTTPServer):
         self.socket.bind(self.server_address)
         self.server_address = self.socket.getsockname()
         self.server_name, self.server_port = "127.0.0.1", self.socket.getsockname()[1]
+
+    def start(self) -> None:
+        """Take connections from now on, in a thread of its own."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Take no more connections, end those there are, and wait for every thread."""
+        self.stopping.set()
+        with contextlib.suppress(OSError):  # wakes the waiting thread; it may be awake already
+            socket.create_connection(("127.0.0.1", self.server_port)).close()
+        self._thread.join()
+        with self._connections_lock:
+            for connection in self._connections:
+                with contextlib.suppress(OSError):  # the client was faster
+                    connection.shutdown(socket.SHUT_RDWR)
+        self.server_close()
+
+    def verify_request(self, request: Any, client_address: Any) -> bool:  # noqa: ANN401, ARG002 - as in the base class
+        """Turn away what comes while the server stops."""
+        return not self.stopping.is_set()
 
     def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - the base class's signature
         """Remember the connection, so that ``stop`` can end it."""
@@ -67,15 +88,9 @@ class HttpServer(ThreadingHTTPServer):
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
-    def stop(self) -> None:
-        """End every connection and thread; from another thread than the one that serves."""
-        self.stopping.set()
-        self.shutdown()
-        with self._connections_lock:
-            for connection in self._connections:
-                with contextlib.suppress(OSError):  # the client was faster
-                    connection.shutdown(socket.SHUT_RDWR)
-        self.server_close()
+    def _take_connections(self) -> None:
+        while not self.stopping.is_set():
+            self.handle_request()
 
 
 class _Handler(StreamRequestHandler):

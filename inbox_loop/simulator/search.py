@@ -3,7 +3,8 @@
 Lives here: reading ``q`` into a ``Query`` and asking it of one message. Not here: listing and paging.
 
 An operator that is not known here is refused with an error that names it; Gmail would take it for words and find
-nothing, which hides mistakes. Dates mean midnight Pacific time, as at Gmail; whole numbers are epoch seconds.
+nothing, which hides mistakes. Words are found anywhere in the text, parts of longer words included. Dates mean
+midnight Pacific time, as at Gmail; whole numbers are epoch seconds.
 """
 
 from __future__ import annotations

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -43,22 +42,17 @@ class Simulator:
         self._app = App(self._spool, units_per_minute=units_per_minute, observe=observe)
         self._port = port
         self._server: HttpServer | None = None
-        self._thread: threading.Thread | None = None
 
     def __enter__(self) -> Self:
         self._server = HttpServer(self._port, self._app.reply)
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, name="gmail-simulator"
-        )
-        self._thread.start()
+        self._server.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._server is not None and self._thread is not None:
+        if self._server is not None:
             self._server.stop()
-            self._thread.join()
         self._spool.close()
 
     @property
