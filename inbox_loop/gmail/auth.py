@@ -58,7 +58,6 @@ class Credentials:
         self._mailbox = mailbox
         self._lock = threading.Lock()
         self._renewals = 0
-        self._failure: NeedsAuth | GmailUnreachable | None = None
         self._use(read_token_file(token_file, mailbox=mailbox))
 
     def __repr__(self) -> str:
@@ -86,6 +85,7 @@ class Credentials:
 
     def _use(self, file: TokenFile) -> None:
         self._file = file
+        self._failure: NeedsAuth | GmailUnreachable | None = None
         self._google = _google_credentials(file, self._path, self._mailbox)
         self._good_until = 0.0
         if file.access_token is not None:
@@ -95,7 +95,6 @@ class Credentials:
 
     def _renew(self, bounds: Bounds) -> None:
         """Get a new access token. The lock is held."""
-        self._renewals += 1
         self._failure = None
         before = self._google_refresh_token()
         try:
@@ -103,6 +102,8 @@ class Credentials:
         except (NeedsAuth, GmailUnreachable) as failure:
             self._failure = failure
             raise
+        finally:
+            self._renewals += 1
         end = self._google.expiry
         self._good_until = float("inf") if end is None else _good_until(end.replace(tzinfo=UTC))
         if self._google_refresh_token() != before:

@@ -117,6 +117,11 @@ class Quota:
         with self._changed:
             self._allowance.pause(self._clock() + seconds)
 
+    def count_waiting(self) -> int:
+        """How many threads are waiting for units."""
+        with self._changed:
+            return len(self._queue)
+
     def _wait_for_turn(self, ticket: object, units: int, bounds: Bounds) -> None:
         while True:
             bounds.check()

@@ -84,26 +84,33 @@ def read_token_file(path: Path, *, mailbox: str) -> TokenFile:
     """Read and check it. Raises ``NeedsAuth``: missing, unreadable, open to others, or of no known shape."""
     command = login_command(mailbox)
     try:
-        # Not to block on a pipe that someone put there.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(path, "rb", opener=_open_without_waiting) as file:
+            status = os.fstat(file.fileno())
+            _check_status(status, path, command)
+            text = file.read()
     except FileNotFoundError:
         raise NeedsAuth(f"There is no token file {path}.", hint=f"Sign in: {command}") from None
     except OSError as error:
         raise NeedsAuth(
             f"The token file {path} can't be read ({error.strerror}).",
-            hint="Give it to the user that runs this program.",
+            hint="Check that it is a file of the user that runs this program.",
         ) from None
-    with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise NeedsAuth(f"The token file {path} is not a file.", hint=f"Sign in: {command}")
-        if status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-            raise NeedsAuth(
-                f"The token file {path} can be read or changed by other users of this machine.",
-                hint=f"chmod 600 {shlex.quote(str(path))}",
-            )
-        text = file.read()
     return TokenFile(content=parse_token_file(text, path, command=command), stamp=_stamp(status))
+
+
+def _open_without_waiting(path: str, flags: int) -> int:
+    """Opening a pipe would wait for someone to write to it."""
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
+def _check_status(status: os.stat_result, path: Path, command: str) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise NeedsAuth(f"The token file {path} is not a file.", hint=f"Sign in: {command}")
+    if status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise NeedsAuth(
+            f"The token file {path} can be read or changed by other users of this machine.",
+            hint=f"chmod 600 {shlex.quote(str(path))}",
+        )
 
 
 def parse_token_file(text: bytes, path: Path, *, command: str) -> Mapping[str, Any]:

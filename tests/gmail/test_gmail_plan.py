@@ -1,0 +1,54 @@
+"""The cheapest calls that read the wanted messages."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inbox_loop.gmail.plan import ReadMessage, ReadThread, plan_reads
+from inbox_loop.loop.ports import MessageId
+from inbox_loop.settings import METHOD_COSTS
+
+
+def of_thread(thread: str, count: int) -> list[MessageId]:
+    return [MessageId(f"{thread}{n}", thread) for n in range(count)]
+
+
+def test_a_thread_is_read_whole_from_its_third_wanted_message_on() -> None:
+    one, two, three = of_thread("a", 1), of_thread("b", 2), of_thread("c", 3)
+
+    reads = plan_reads(one + two + three, METHOD_COSTS)
+
+    assert reads == (*map(ReadMessage, one + two), ReadThread("c", tuple(three)))
+
+
+def test_where_a_message_costs_60_a_thread_is_read_whole_for_one() -> None:
+    wanted = of_thread("a", 1)
+
+    assert plan_reads(wanted, {**METHOD_COSTS, "messages.get": 60}) == (ReadThread("a", tuple(wanted)),)
+
+
+def test_no_messages_need_no_calls() -> None:
+    assert plan_reads([], METHOD_COSTS) == ()
+
+
+@given(
+    wanted=st.lists(st.builds(MessageId, st.sampled_from("abcdefghij"), st.sampled_from("xyz")), max_size=30),
+    costs=st.fixed_dictionaries({"messages.get": st.integers(0, 60), "threads.get": st.integers(0, 60)}),
+)
+def test_every_wanted_id_is_read_once_and_no_thread_could_be_read_for_less(
+    wanted: list[MessageId], costs: dict[str, int]
+) -> None:
+    reads = plan_reads(wanted, costs)
+
+    ids = [
+        each.message_id for read in reads for each in (read.wanted if isinstance(read, ReadThread) else [read.wanted])
+    ]
+    assert Counter(ids) == Counter({each.message_id for each in wanted})
+    for read in reads:
+        if isinstance(read, ReadThread):
+            assert costs["threads.get"] < len(read.wanted) * costs["messages.get"]
+    singles = Counter(read.wanted.thread_id for read in reads if isinstance(read, ReadMessage))
+    assert all(count * costs["messages.get"] <= costs["threads.get"] for count in singles.values())
