@@ -19,8 +19,10 @@ def check_text(field: str, text: str) -> None:
     """Raise ``InvalidValue`` when ``text`` has U+0000 or a lone surrogate in it."""
     if "\x00" in text:
         raise InvalidValue(f"{field} has U+0000 in it")
-    if any("\ud800" <= char <= "\udfff" for char in text):
-        raise InvalidValue(f"{field} has a lone surrogate in it")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InvalidValue(f"{field} has a lone surrogate in it") from None  # its message would quote the text
 
 
 def check_json(field: str, value: object) -> None:
