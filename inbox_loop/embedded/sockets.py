@@ -10,6 +10,7 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from inbox_loop.embedded.account import Account
@@ -35,6 +36,13 @@ def prepare_socket_folder(place: Place, account: Account) -> Path:
         f"The path of {place.folder} can't hold a socket, and neither can a folder for temporary files.",
         hint=f"Set TMPDIR to a short path. {CHOOSE_ANOTHER}",
     )
+
+
+def remove_socket_folder(place: Place, folder: Path) -> None:
+    """Tidy up a folder that is not in the place; one that is still in use stays."""
+    if folder.parent != place.folder:
+        with suppress(OSError):
+            folder.rmdir()
 
 
 def _candidates(place: Place, account: Account) -> Iterator[Path]:

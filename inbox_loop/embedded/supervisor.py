@@ -37,7 +37,7 @@ from inbox_loop.embedded.cluster import Cluster, prepare_cluster
 from inbox_loop.embedded.folders import Place
 from inbox_loop.embedded.locks import FileLock
 from inbox_loop.embedded.postgres import start_postgres, stop_postgres, wait_for_orphans
-from inbox_loop.embedded.sockets import prepare_socket_folder
+from inbox_loop.embedded.sockets import prepare_socket_folder, remove_socket_folder
 from inbox_loop.errors import EmbeddedUnavailable
 
 # A script that runs one command after the other attaches in milliseconds instead of starting Postgres each time.
@@ -139,6 +139,7 @@ class Supervisor:
                 self._restart()
         delete_address(self._place)
         stop_postgres(self._server)
+        remove_socket_folder(self._place, self._sockets)
 
     def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
         self._events.put(Event.ASKED)
