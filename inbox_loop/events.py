@@ -3,8 +3,9 @@
 Lives here: the catalogue. A test holds it against the code: what is emitted is listed, and what is listed is emitted.
 Not here: how a line looks (``commands/logs.py``).
 
-Every line has ``timestamp`` (UTC), ``level`` and ``event``. A line about an exception also has ``error_type``,
-``error``, ``error_stack`` and, where they apply, ``error_code`` and ``error_causes``.
+Every line has ``timestamp`` (UTC), ``level`` and ``event``. ``error`` is the code of an error of this project, else the
+type of a foreign one. A line about an exception also has ``error_type``, ``error_stack`` and, where they apply,
+``message`` and ``error_causes``.
 """
 
 from __future__ import annotations
@@ -14,8 +15,24 @@ from typing import Literal
 
 Level = Literal["debug", "info", "warning", "error"]
 
-_REPORT = ("discovered", "created", "found", "skipped", "quarantined", "gone", "pending")
-_COST = ("api_calls", "quota_units", "duration_ms")
+# Of one pass over a mailbox, whichever kind.
+_REPORT = (
+    "mailbox",
+    "discovered",
+    "created",
+    "found",
+    "skipped",
+    "quarantined",
+    "gone",
+    "pending",
+    "api_calls",
+    "quota_units",
+    "duration_ms",
+    "cursor",
+    "listed",
+    "known",
+    "complete",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,50 +46,76 @@ class Event:
     action: str = "Nothing."
 
 
-EVENTS = (
-    # --- the daemon ---
-    Event("daemon.started", "info", ("version", "pid", "mailboxes"), "The daemon begins."),
-    Event("daemon.ready", "info", ("mailboxes",), "Database and schedule are up; polls run from now on."),
-    Event("daemon.reloaded", "info", ("mailboxes",), "The configuration was read again and is in force."),
-    Event("daemon.stopping", "info", ("signal",), "The daemon was asked to stop and ends what it has begun."),
+_DAEMON = (
     Event(
-        "daemon.stopped",
+        "daemon.started", "info", ("version", "pid", "mailboxes"), "The daemon begins, or begins anew after a reload."
+    ),
+    Event("daemon.ready", "info", ("mailboxes",), "Database and schedule are up; polls run from now on."),
+    Event(
+        "daemon.stopping",
         "info",
-        ("uptime_seconds",),
-        "The daemon has ended; what was unfinished is for the next start.",
+        ("reload",),
+        "The daemon ends what it has begun, because it was asked to stop, or to read its configuration again (reload).",
+    ),
+    Event(
+        "daemon.stopped", "info", ("uptime_seconds",), "The daemon has ended. What is unfinished is for the next start."
     ),
     Event(
         "config.invalid",
         "error",
         ("problems",),
         "The configuration was to be read again and has mistakes; the earlier one stays in force.",
-        "Correct the keys that the line names, and reload.",
+        "Correct the keys that the line names, and send SIGHUP again.",
     ),
-    # --- mailboxes ---
     Event(
-        "mailbox.registered", "info", ("mailbox", "cursor"), "A mailbox was read for the first time and has its cursor."
+        "heartbeat.failed",
+        "warning",
+        ("mailbox", "error"),
+        "The daemon could not tell the database how the mailbox is, so inbox-loop status may call it stale.",
+        "Passing trouble heals by itself; when it stays, look at the database.",
     ),
+)
+
+_MAILBOXES = (
+    Event("mailbox.registered", "info", ("mailbox", "cursor"), "The mailbox was touched for the first time."),
     Event(
         "mailbox.needs_auth",
         "error",
-        ("mailbox",),
-        "The mailbox's sign-in is missing, revoked or refused. The mailbox is paused; the others go on.",
-        "Run inbox-loop auth login --mailbox NAME. Nothing is lost: it goes on from its cursor.",
+        ("mailbox", "error", "hint"),
+        "A person must act: the sign-in is missing, revoked, refused or of another account. The mailbox is paused; the "
+        "others go on.",
+        "Do what the hint says. Nothing is lost: the mailbox goes on from its cursor.",
     ),
-    Event("mailbox.recovered", "info", ("mailbox",), "A mailbox that was failing or paused was read again."),
     Event(
         "mailbox.failed",
+        "warning",
+        ("mailbox", "error", "message"),
+        "A pass met trouble; the cursor did not move past what is missing. Said when it begins and every 15 minutes.",
+        "Passing trouble heals by itself; when it stays, the message says where to look.",
+    ),
+    Event(
+        "mailbox.fault",
         "error",
-        ("mailbox", "retry_in_seconds"),
-        "A pass over the mailbox ended in an error; its cursor did not move past what is missing.",
-        "Passing trouble heals by itself. Look at error_code when it stays.",
+        ("mailbox",),
+        "A pass ended in an error that nobody foresaw; the next one is tried as usual.",
+        "Report the line.",
+    ),
+    Event(
+        "mailbox.recovered", "info", ("mailbox", "error"), "The mailbox is read again, after the error that is named."
+    ),
+    Event(
+        "mailbox.token_not_saved",
+        "warning",
+        ("mailbox", "reason"),
+        "Google replaced the mailbox's refresh token, and the new one could not be written to the token file.",
+        "Let the daemon's user write the token file and its folder, else a restart may need a new sign-in.",
     ),
     Event(
         "gmail.throttled",
         "warning",
-        ("mailbox", "retry_after_seconds"),
+        ("mailbox", "method", "wait_seconds"),
         "Gmail asked to be asked less. The mailbox waits, then goes on.",
-        "When it is frequent, lower gmail.units_per_minute to the quota of the Google project.",
+        "When it is frequent, set gmail.units_per_minute to the quota of your Google project.",
     ),
     Event(
         "history.expired",
@@ -80,19 +123,31 @@ EVENTS = (
         ("mailbox", "cursor"),
         "Gmail no longer has the changes since the cursor; the mailbox is listed instead, and nothing is lost.",
     ),
-    # --- passes ---
-    Event("poll.finished", "info", ("mailbox", *_REPORT, *_COST, "cursor"), "One pass over a mailbox's history."),
-    Event("backfill.progress", "info", ("mailbox", *_REPORT, *_COST), "A backfill is under way."),
-    Event("backfill.finished", "info", ("mailbox", *_REPORT, *_COST, "complete"), "A backfill ended."),
+)
+
+_PASSES = (
+    Event(
+        "poll.finished", "info", _REPORT, "One pass over a mailbox's history. An idle mailbox says so once a minute."
+    ),
+    Event("backfill.progress", "info", ("mailbox", "listed", "known", "done", "remaining"), "A backfill is under way."),
+    Event(
+        "backfill.finished",
+        "info",
+        _REPORT,
+        "A backfill ended.",
+        "When complete is false, run the same command again: it goes on where it stopped.",
+    ),
     Event(
         "reconcile.finished",
         "info",
-        ("mailbox", *_REPORT, *_COST, "listed", "missing"),
+        _REPORT,
         "Gmail's listing was compared with the ledger, and what was missing was recorded.",
-        "When missing is not 0 time and again, polls lose messages: keep the lines and report them.",
+        "When discovered is not 0 time and again, polls miss messages: keep the lines and report them.",
     ),
-    # --- messages ---
-    Event("task.created", "info", ("mailbox", "message_id", "ref", "number"), "A message became a task."),
+)
+
+_MESSAGES = (
+    Event("task.created", "info", ("mailbox", "message_id", "ref", "task_number"), "A message became a task."),
     Event("message.skipped", "info", ("mailbox", "message_id", "reason"), "A message makes no task, for this reason."),
     Event(
         "message.quarantined",
@@ -101,14 +156,24 @@ EVENTS = (
         "A message could not be turned into a task. It is kept, and does not hold up the others.",
         "Run inbox-loop messages explain MESSAGE_ID.",
     ),
-    Event("message.gone", "info", ("mailbox", "message_id"), "A message was deleted in Gmail before it could be read."),
-    # --- the program ---
     Event(
-        "command.failed",
+        "message.undecidable",
         "error",
-        ("command",),
-        "A command ended in an error that nobody foresaw.",
+        ("mailbox", "message_id"),
+        "The rules failed on a message, which goes to quarantine; the stack says where.",
         "Report the line.",
+    ),
+    Event(
+        "message.gone",
+        "warning",
+        ("mailbox", "message_id", "reason"),
+        "Gmail has no such message any more: it was deleted before it could be read.",
+    ),
+)
+
+_PROGRAM = (
+    Event(
+        "command.failed", "error", ("command",), "A command ended in an error that nobody foresaw.", "Report the line."
     ),
     Event("thread.failed", "error", ("thread",), "A thread ended in an error that nobody foresaw.", "Report the line."),
     Event(
@@ -124,4 +189,7 @@ EVENTS = (
         ("library", "line", "template"),
         "A library wrote a warning. Its text may quote mail and is left out; library and line say where it came from.",
     ),
+    Event("library.failed", "error", ("library", "line", "template"), "The same for an error that a library wrote."),
 )
+
+EVENTS = (*_DAEMON, *_MAILBOXES, *_PASSES, *_MESSAGES, *_PROGRAM)

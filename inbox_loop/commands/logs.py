@@ -12,7 +12,7 @@ import json
 import logging
 import sys
 import threading
-from collections.abc import Callable, MutableMapping
+from collections.abc import MutableMapping
 from contextlib import suppress
 from typing import Any, TextIO
 
@@ -114,11 +114,13 @@ class _LibraryHandler(logging.Handler):
     """
 
     def emit(self, record: logging.LogRecord) -> None:
-        write_line: Callable[..., Any] = log.error if record.levelno >= logging.ERROR else log.warning
-        template = {"template": str(record.msg)} if record.args else {}
-        write_line(
-            "library.warned", library=record.name, line=record.lineno, exc_info=record.exc_info or None, **template
-        )
+        fields = {"library": record.name, "line": record.lineno, "exc_info": record.exc_info or None}
+        if record.args:
+            fields["template"] = str(record.msg)
+        if record.levelno >= logging.ERROR:
+            log.error("library.failed", **fields)
+        else:
+            log.warning("library.warned", **fields)
 
 
 def _let_libraries_through(level: int) -> None:

@@ -50,9 +50,9 @@ def _text(value: object) -> str:
 
 
 def describe_error(error: BaseException) -> str:
-    """One line: for an error of this project its text, for any other its type and its number or state."""
+    """One word: for an error of this project its code, for any other its type, with its number or state."""
     if isinstance(error, InboxLoopError):
-        return str(error)
+        return error.code
     name = type(error).__name__
     number = error.errno if isinstance(error, OSError) else None
     # psycopg's errors carry Postgres's five characters; asking by name keeps psycopg in repository/.
@@ -61,10 +61,10 @@ def describe_error(error: BaseException) -> str:
 
 
 def error_fields(error: BaseException) -> dict[str, Plain]:
-    """The fields of a log line that tell of an exception: type, code, text, causes and stack."""
-    fields: dict[str, Plain] = {"error_type": type(error).__name__, "error": describe_error(error)}
+    """The fields of a log line that tell of an exception: code and type, text if it is ours, causes and stack."""
+    fields: dict[str, Plain] = {"error": describe_error(error), "error_type": type(error).__name__}
     if isinstance(error, InboxLoopError):
-        fields["error_code"] = error.code
+        fields["message"] = str(error)
     if causes := [describe_error(cause) for cause in _causes(error)]:
         fields["error_causes"] = ", ".join(causes)
     fields["error_stack"] = " > ".join(_stack(error))
