@@ -18,7 +18,7 @@ import socket
 import ssl
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -61,8 +61,8 @@ class Reply:
     """An HTTP answer. Header names are lower case."""
 
     status: int
-    headers: Mapping[str, str]
-    body: bytes
+    headers: Mapping[str, str] = field(repr=False)
+    body: bytes = field(repr=False)
 
 
 # --- the Gmail API -------------------------------------------------------------------------------------------------
@@ -97,9 +97,7 @@ def read_refusal(method: str, reply: Reply, now: datetime) -> InboxLoopError:
     if reply.status == TOO_MANY or (reply.status == FORBIDDEN and _is_throttle(error)):
         return _throttled(reply, error, now)
     if reply.status == UNAUTHORIZED:
-        return TokenRejected(
-            "Gmail does not accept the sign-in.", hint="Sign in again (inbox-loop auth login), then try once more."
-        )
+        return TokenRejected("Gmail does not accept the access token.")
     if reply.status == FORBIDDEN and error:
         return _parked() if _reason(error) in PARKED else _refused(_reason(error))
     if reply.status == BAD_REQUEST and _reason(error) == "failedPrecondition":
@@ -215,16 +213,21 @@ TOKEN_REMEDIES = {
 
 def read_token_refusal(reply: Reply, command: str) -> InboxLoopError | None:
     """The error that the token endpoint's answer stands for; None for a new token. ``command`` signs in again."""
-    answer = _json_object(reply.body)
-    if reply.status == http.client.OK and isinstance(answer.get("access_token"), str):
+    if reply.status == http.client.OK and isinstance(_json_object(reply.body).get("access_token"), str):
         return None
-    code = answer.get("error")
-    if isinstance(code, str) and code in TOKEN_REMEDIES:
+    code = read_error_code(reply)
+    if code in TOKEN_REMEDIES:
         return NeedsAuth(
             f"Google no longer accepts the sign-in ({code}).",
             hint=f"{TOKEN_REMEDIES[code]} Then sign in again: {command}",
         )
     return GmailUnreachable(f"Google's token endpoint answered with HTTP status {reply.status} and no token.")
+
+
+def read_error_code(reply: Reply) -> str:
+    """OAuth's ``error`` in an answer (RFC 6749, section 5.2); empty when there is none."""
+    code = _json_object(reply.body).get("error")
+    return code if isinstance(code, str) else ""
 
 
 def _json_object(body: bytes) -> Mapping[str, Any]:
@@ -251,10 +254,15 @@ def read_fault(fault: BaseException) -> GmailUnreachable:
             "The server's certificate can't be verified.",
             hint="Check this machine's clock, and for a proxy in between.",
         )
+    if isinstance(fault, httplib2.error.ProxiesUnavailableError):
+        return NoConnection(
+            "A proxy is named in the environment (https_proxy), and the library for proxies is missing.",
+            hint="Install PySocks beside inbox-loop, or start it without the proxy.",
+        )
     if isinstance(fault, _NOBODY_THERE) or (isinstance(fault, OSError) and fault.errno in _NO_WAY):
-        return NoConnection("Gmail can't be reached: the connection was refused, or its name is unknown here.")
+        return NoConnection("Google can't be reached: the connection was refused, or its name is unknown here.")
     if isinstance(fault, TimeoutError):
-        return GmailUnreachable("Gmail did not answer in time.")
+        return GmailUnreachable("Google did not answer in time.")
     if isinstance(fault, httplib2.HttpLib2Error | zlib.error):
-        return GmailUnreachable(f"Gmail's answer is damaged ({type(fault).__name__}).")
-    return GmailUnreachable(f"The connection to Gmail broke off ({type(fault).__name__}).")
+        return GmailUnreachable(f"Google's answer is damaged ({type(fault).__name__}).")
+    return GmailUnreachable(f"The connection to Google broke off ({type(fault).__name__}).")

@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -143,8 +143,8 @@ class _TokenReply:
     """An answer by the names that google.auth knows."""
 
     status: int
-    headers: Mapping[str, str]
-    data: bytes
+    headers: Mapping[str, str] = field(repr=False)
+    data: bytes = field(repr=False)
 
 
 class _TokenRequest:

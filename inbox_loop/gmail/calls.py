@@ -16,12 +16,13 @@ from collections.abc import Callable, Mapping
 
 import structlog
 
-from inbox_loop.errors import DeadlineExceeded, GmailThrottled, GmailUnreachable
+from inbox_loop.errors import DeadlineExceeded, GmailThrottled, GmailUnreachable, NeedsAuth
 from inbox_loop.gmail.answers import TokenRejected
 from inbox_loop.gmail.auth import Credentials
 from inbox_loop.gmail.bounds import Bounds
 from inbox_loop.gmail.quota import Quota
 from inbox_loop.gmail.session import Call, Sessions
+from inbox_loop.gmail.token_file import login_command
 from inbox_loop.gmail.wire import Answer
 from inbox_loop.loop.ports import Usage
 
@@ -82,7 +83,10 @@ class Calls:
                 return self._try_once(call, token, bounds, check)
             except TokenRejected:
                 if rejected:
-                    raise
+                    raise NeedsAuth(
+                        "Gmail does not accept the sign-in, not even with a new access token.",
+                        hint=f"Sign in again: {login_command(self._mailbox)}",
+                    ) from None
                 rejected = token
             except GmailThrottled as error:
                 failures += 1

@@ -4,7 +4,8 @@ Lives here: ``Link``, around httplib2. httplib2's timeout is for each read, so a
 would hold a call for ever; here every read also looks at the deadline and the stop signals of the pass.
 Not here: what an answer means (``answers.py``), and who may use which link when (``session.py``).
 
-What can't be cut off is the resolver: looking up a name takes as long as this machine's resolver settings say.
+Opening a connection ends by its timeout or at the deadline; a stop is seen after that. Looking up a name can't be cut
+off at all: it takes as long as this machine's resolver settings say.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ USER_AGENT = f"inbox-loop/{__version__} (gzip)"
 
 # More than this is not taken into memory, compressed or not. Gmail's limit for a message is 50 MB on its way in.
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
+
+# A timeout of 0 would mean something else to a socket.
+SHORTEST_SECONDS = 0.001
 
 
 class Link:
@@ -99,7 +103,7 @@ class _Bounded(http.client.HTTPConnection):
 
     def connect(self) -> None:
         self.link.bounds.check()
-        self.timeout = min(self.link.timeout_seconds, self.link.bounds.seconds_left())
+        self.timeout = max(min(self.link.timeout_seconds, self.link.bounds.seconds_left()), SHORTEST_SECONDS)
         super().connect()
 
     def response_class(  # type: ignore[override]  # http.client only ever calls it
@@ -145,7 +149,7 @@ class _BoundedReader(io.RawIOBase):
         while True:
             self._link.bounds.check()
             left = min(patient_until - time.monotonic(), self._link.bounds.seconds_left(), SLICE_SECONDS)
-            self._sock.settimeout(max(left, 0.001))
+            self._sock.settimeout(max(left, SHORTEST_SECONDS))
             try:
                 return self._sock.recv_into(buffer)
             except TimeoutError:

@@ -21,7 +21,7 @@ from inbox_loop.gmail.quota import Quota, method_costs
 from inbox_loop.gmail.reading import Reader
 from inbox_loop.gmail.session import Call, Sessions
 from inbox_loop.gmail.wire import read_history_page, read_listing_page, read_profile
-from inbox_loop.loop.ports import Fetched, HistoryPage, ListingPage, MessageId, Profile, Usage
+from inbox_loop.loop.ports import Fetched, GmailMailbox, HistoryPage, ListingPage, MessageId, Profile, Usage
 from inbox_loop.settings import GmailSettings
 
 # The most that Google gives at once, for both history and listing.
@@ -34,10 +34,10 @@ HISTORY_TYPES = ["messageAdded", "labelAdded", "labelRemoved"]
 FAILURES_IN_A_ROW = 5
 
 
-class GoogleMailbox:
+class GoogleMailbox(GmailMailbox):
     """Reads one mailbox through Google's client. Thread-safe; quota and sign-in are shared by its threads.
 
-    ``stop`` ends every wait and every call within a fraction of a second, with ``Stopped``.
+    ``stop`` ends every wait and every call under way within a fraction of a second, with ``Stopped``.
     """
 
     def __init__(

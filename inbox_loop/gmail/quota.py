@@ -23,6 +23,8 @@ from inbox_loop.gmail.bounds import SLICE_SECONDS, Bounds
 from inbox_loop.settings import METHOD_COSTS
 
 WINDOW_SECONDS = 60.0
+# Grants are remembered a little longer, because calls do not arrive at the pace at which they were granted.
+REMEMBERED_SECONDS = 60.1
 RATE = 0.98
 BURST = 0.015
 
@@ -71,7 +73,7 @@ class Allowance:
     def _move_to(self, now: float) -> None:
         self._level = min(self._size, self._level + self._rate * (now - self._levelled_at))
         self._levelled_at = now
-        while self._granted and self._granted[0][0] <= now - WINDOW_SECONDS:
+        while self._granted and self._granted[0][0] + REMEMBERED_SECONDS <= now:
             self._in_window -= self._granted.popleft()[1]
 
     def _window_wait(self, units: int, now: float) -> float:
@@ -81,7 +83,7 @@ class Allowance:
             if excess <= 0:
                 break
             excess -= granted
-            leaves_at = granted_at + WINDOW_SECONDS
+            leaves_at = granted_at + REMEMBERED_SECONDS
             if excess <= 0:
                 return leaves_at - now
         return 0.0

@@ -72,13 +72,17 @@ class Reader:
 
     def _read_large_texts(self, wanted: MessageId, answer: Answer, bounds: Bounds) -> Mapping[str, bytes]:
         return {
-            text.attachment_id: read_attachment(
-                self._calls.execute(
-                    Call("messages.attachments.get", {"messageId": wanted.message_id, "id": text.attachment_id}), bounds
-                )
-            )
+            text.attachment_id: self._read_large_text(wanted.message_id, text.attachment_id, bounds)
             for text in list_large_texts(answer)
         }
+
+    def _read_large_text(self, message_id: str, attachment_id: str, bounds: Bounds) -> bytes:
+        call = Call("messages.attachments.get", {"messageId": message_id, "id": attachment_id})
+        try:
+            return read_attachment(self._calls.execute(call, bounds))
+        except MessageGone as error:
+            # The id was good for one reading. The message is there, so it must not count as gone.
+            raise GmailUnreachable("Gmail no longer knows the text it named a moment ago.") from error
 
 
 def _value(wanted: MessageId, error: InboxLoopError) -> Fetched:

@@ -187,6 +187,7 @@ def test_a_new_token_is_no_refusal() -> None:
     [
         (ConnectionRefusedError(), NoConnection),
         (socket.gaierror(), NoConnection),
+        (httplib2.error.ProxiesUnavailableError(), NoConnection),
         (httplib2.ServerNotFoundError(), NoConnection),
         (OSError(errno.ENETUNREACH, "network unreachable"), NoConnection),
         (ssl.SSLCertVerificationError(), NoConnection),

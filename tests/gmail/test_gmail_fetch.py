@@ -344,6 +344,17 @@ def test_large_text_is_fetched_and_attachments_are_not(
     assert methods(simulator) == {"messages.get": 1, "messages.attachments.get": 1}
 
 
+def test_a_message_whose_text_can_not_be_fetched_is_not_gone(
+    account: Account, simulator: Simulator, mailbox: GoogleMailbox
+) -> None:
+    delivered = account.deliver(mail("all work and no play\n" * 20_000))
+    simulator.faults.add(Fault("messages.attachments.get", status=404, reason="notFound"))
+
+    answer = read(mailbox, [MessageId(delivered.message_id, delivered.thread_id)])[delivered.message_id]
+
+    assert type(answer) is GmailUnreachable
+
+
 def test_a_message_too_large_to_take_in_is_read_by_its_headers(
     account: Account, simulator: Simulator, mailbox: GoogleMailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from inbox_loop.errors import DeadlineExceeded, GmailUnreachable, Stopped
-from inbox_loop.gmail.answers import NoConnection
+from inbox_loop.gmail.answers import AnswerTooLarge, NoConnection
 from inbox_loop.gmail.bounds import Bounds
 from inbox_loop.gmail.http import Link
 
@@ -83,6 +83,13 @@ def drip(connection: socket.socket) -> None:
 
 def answer(connection: socket.socket) -> None:
     connection.sendall(HEAD + b"\r\nhello")
+
+
+def packed(body: bytes) -> Handler:
+    """Answers with ``body``, compressed."""
+    content = gzip.compress(body)
+    head = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(content)}\r\n\r\n".encode()
+    return lambda connection: connection.sendall(head + content)
 
 
 @pytest.fixture
@@ -160,10 +167,13 @@ def test_a_proxy_for_the_world_outside_is_not_used_for_loopback(
         assert link.send(url, bounds=bounds, headers={}).body == b"hello"
 
 
+def test_an_answer_that_swells_past_the_limit_is_not_taken_in(bounds: Bounds, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("inbox_loop.gmail.http.MAX_ANSWER_BYTES", 1_000_000)
+    with serving(packed(b" " * 2_000_000)) as url, link_to(url) as link, pytest.raises(AnswerTooLarge):
+        link.send(url, bounds=bounds, headers={})
+
+
 def test_a_blank_mail_that_compresses_a_thousandfold_is_still_read(bounds: Bounds) -> None:
 
-    body = gzip.compress(b" " * 20_000_000)
-    head = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(body)}\r\n\r\n".encode()
-
-    with serving(lambda connection: connection.sendall(head + body)) as url, link_to(url) as link:
+    with serving(packed(b" " * 20_000_000)) as url, link_to(url) as link:
         assert len(link.send(url, bounds=bounds, headers={}).body) == 20_000_000

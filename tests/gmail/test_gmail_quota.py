@@ -41,7 +41,7 @@ def most_in_a_window(granted: list[tuple[float, int]]) -> int:
     return most
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     allowed=st.sampled_from([60, 100, 600, 6000]),
     calls=st.lists(
