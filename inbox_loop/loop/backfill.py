@@ -11,16 +11,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
+from typing import TypeVar
 
 from inbox_loop.errors import Stopped
 from inbox_loop.loop.discover import discover_listing
-from inbox_loop.loop.ingest import ingest_once
+from inbox_loop.loop.ingest import ingest_batches
 from inbox_loop.loop.mailbox import Mailbox
 from inbox_loop.loop.ports import DateRange, FoundBy, MailboxRow, MessageId, StoreTransaction
 from inbox_loop.loop.query import listing_query
 from inbox_loop.loop.register import find_or_register
 from inbox_loop.loop.report import Discovered, Meter, PassReport, Tally
 
+T = TypeVar("T")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -71,12 +73,19 @@ def backfill_once(mailbox: Mailbox, request: BackfillRequest, show: Callable[[Ba
     progress = BackfillProgress(Discovered(), Tally(), remaining=0)
     complete = True
     try:
-        for found in _list_pages(mailbox, request):
+        pages = discover_listing(
+            mailbox,
+            request.gmail_query,
+            found_by=FoundBy.BACKFILL,
+            wanted=request.wanted,
+            remint=request.remint_deleted,
+        )
+        for found in _bounded(mailbox, pages):
             progress = replace(progress, found=progress.found + found)
             show(progress)
         _record_coverage(mailbox, row, request)
         progress = replace(progress, remaining=mailbox.store.count_pending())
-        for done in _ingest_batches(mailbox, row.address):
+        for done in _bounded(mailbox, ingest_batches(mailbox, row.address)):
             progress = replace(progress, tally=progress.tally + done, remaining=max(0, progress.remaining - done.total))
             show(progress)
     except Stopped:
@@ -84,32 +93,14 @@ def backfill_once(mailbox: Mailbox, request: BackfillRequest, show: Callable[[Ba
     return meter.report(found=progress.found, tally=progress.tally, cursor=row.cursor, complete=complete)
 
 
-def _list_pages(mailbox: Mailbox, request: BackfillRequest) -> Iterator[Discovered]:
-    pages = discover_listing(
-        mailbox,
-        request.gmail_query,
-        found_by=FoundBy.BACKFILL,
-        wanted=request.wanted,
-        remint=request.remint_deleted,
-    )
+def _bounded(mailbox: Mailbox, steps: Iterator[T]) -> Iterator[T]:
+    """The same steps, each within the pass's deadline."""
     while True:
         with mailbox.gmail.within(mailbox.limits.deadline_seconds):
-            page = next(pages, None)
-        if page is None:
+            step = next(steps, None)
+        if step is None:
             return
-        yield page
-
-
-def _ingest_batches(mailbox: Mailbox, account: str) -> Iterator[Tally]:
-    while True:
-        with mailbox.gmail.within(mailbox.limits.deadline_seconds):
-            done, trouble = ingest_once(mailbox, account)
-        if done != Tally():
-            yield done
-        if trouble is not None:
-            raise trouble
-        if done == Tally():
-            return
+        yield step
 
 
 def _record_coverage(mailbox: Mailbox, row: MailboxRow, request: BackfillRequest) -> None:

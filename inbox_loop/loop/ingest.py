@@ -7,7 +7,8 @@ that none tells of something that did not happen.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import structlog
 
@@ -23,43 +24,70 @@ from inbox_loop.policy import MakeTask, SkipReason, decide
 # Few enough that a crash repeats little and memory stays flat; enough that the transaction costs little a message.
 BATCH = 50
 
+# Batches of which nothing could be recorded, because others reopened or settled every row meanwhile. More than a few in
+# a row is left to the next pass.
+MAX_FRUITLESS_BATCHES = 3
+
 DECISION_FAILED = "decision_failed"
 
 log = structlog.get_logger()
 
 
-def ingest_due(mailbox: Mailbox, account: str) -> Tally:
-    """Take every due message of the mailbox to its outcome, batch by batch, until none is due.
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What one batch came to."""
 
-    A deadline that comes after some work was done ends it quietly: the rest stays pending. One that comes before any
-    is raised, as all other trouble is; what was settled stands.
+    due: int
+    """How many messages were taken up; with 0 nothing was due, and nothing was written."""
+    tally: Tally
+    trouble: InboxLoopError | None
+    """What ended the batch before all were read; what was read is settled all the same."""
+
+
+def ingest_batches(mailbox: Mailbox, account: str) -> Iterator[Tally]:
+    """Take every due message of the mailbox to its outcome; one tally a batch, as it is settled.
+
+    Raises what ends a batch early, after its tally. A deadline that cuts a batch short is raised only by a batch that
+    came to nothing: whoever gives each batch a new deadline goes on.
+    """
+    fruitless = 0
+    while fruitless < MAX_FRUITLESS_BATCHES:
+        batch = ingest_once(mailbox, account)
+        if batch.due == 0:
+            return
+        yield batch.tally
+        if batch.trouble is not None and not (isinstance(batch.trouble, DeadlineExceeded) and batch.tally != Tally()):
+            raise batch.trouble
+        fruitless = fruitless + 1 if batch.tally == Tally() else 0
+
+
+def ingest_due(mailbox: Mailbox, account: str) -> Tally:
+    """Ingest what is due, as part of a pass with a deadline.
+
+    When the time is up after some work was done, the rest is left for the next pass. A pass that came to nothing
+    raises ``DeadlineExceeded``: then something hangs.
     """
     total = Tally()
-    while True:
-        done, trouble = ingest_once(mailbox, account)
-        total += done
-        if isinstance(trouble, DeadlineExceeded) and total != Tally():
-            return total
-        if trouble is not None:
-            raise trouble
-        if done == Tally():
-            return total
+    try:
+        for done in ingest_batches(mailbox, account):
+            total += done
+    except DeadlineExceeded:
+        if total == Tally():
+            raise
+    return total
 
 
-def ingest_once(mailbox: Mailbox, account: str) -> tuple[Tally, InboxLoopError | None]:
-    """Take one batch to its outcomes; answers what it came to and what ended it early, if anything did.
-
-    When nothing is due, nothing is written.
-    """
+def ingest_once(mailbox: Mailbox, account: str) -> Batch:
+    """Take one batch to its outcomes."""
     if not mailbox.store.find_due(1):
-        return Tally(), None
+        return Batch(0, Tally(), None)
     with mailbox.store.ingesting():
         due = mailbox.store.find_due(BATCH)
         proposals, trouble = _read_batch(mailbox, account, due)
         settled = settle_once(mailbox, account, proposals) if proposals else ()
     for one in settled:
         _log_outcome(mailbox.name, one)
-    return _tally(settled), trouble
+    return Batch(len(due), _tally(settled), trouble)
 
 
 def _read_batch(

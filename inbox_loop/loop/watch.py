@@ -22,8 +22,6 @@ from inbox_loop.loop.report import PassReport
 
 # A restart is when something may have been missed; a few minutes later the polls have caught up.
 FIRST_RECONCILE = timedelta(minutes=5)
-# A mailbox that waits for a person is asked this often whether they have acted.
-PAUSE = timedelta(minutes=1)
 # An idle mailbox logs one line in this time, and trouble that lasts is said again.
 QUIET_SPELL = timedelta(minutes=1)
 REMINDER = timedelta(minutes=15)
@@ -57,21 +55,17 @@ class Watch:
         self._monotonic = monotonic
         self._now = now
         self._reconcile_at = monotonic() + min(FIRST_RECONCILE, reconcile_every).total_seconds()
-        self._paused_until = self._logged_at = self._warned_at = float("-inf")
+        self._logged_at = self._warned_at = float("-inf")
         self.health = MailboxHealth(mailbox.name)
 
     def take_turn(self) -> None:
         """Poll or reconcile once. Returns after any trouble; ``health`` tells."""
-        if self._monotonic() < self._paused_until:
-            return
         try:
             self._pass()
         except Stopped:
             return
         except InboxLoopError as error:
             self._note_trouble(error)
-            if isinstance(error, NeedsPerson):
-                self._paused_until = self._monotonic() + PAUSE.total_seconds()
         except Exception:
             # A fault of our own must not end the polls of a daemon that nobody looks at; it is said, with its stack.
             self.health = replace(self.health, last_error="fault")
@@ -103,6 +97,6 @@ class Watch:
             return
         self._warned_at = self._monotonic()
         if isinstance(error, NeedsPerson):
-            log.error("mailbox.needs_auth", mailbox=self._mailbox.name, error=error.code, hint=error.hint)
+            log.error("mailbox.needs_auth", mailbox=self._mailbox.name, hint=error.hint, exc_info=error)
         else:
-            log.warning("mailbox.failed", mailbox=self._mailbox.name, error=error.code, message=str(error))
+            log.error("mailbox.failed", mailbox=self._mailbox.name, hint=error.hint, exc_info=error)

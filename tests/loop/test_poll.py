@@ -13,7 +13,6 @@ from inbox_loop.errors import AnotherAccount, GmailUnreachable
 from inbox_loop.loop.ports import MessageState
 from inbox_loop.loop.settle import REF_OF_ANOTHER_MAILBOX
 from inbox_loop.policy import SkipReason
-from inbox_loop.repository.upkeep import find_write_position
 from inbox_loop.simulator.faults import Fault
 from inbox_loop.task import TaskDraft, TaskStatus
 
@@ -49,17 +48,6 @@ def test_a_message_becomes_one_task_that_says_where_it_came_from(desk: Desk) -> 
     assert datetime.fromisoformat(str(source["internal_date"])) == arrived
     row = desk.ledger()[delivered.message_id]
     assert (row.state, row.task_number, row.internal_date) == (MessageState.TASK, 1, arrived)
-
-
-def test_an_idle_poll_is_one_call_of_two_units_and_writes_nothing(desk: Desk) -> None:
-    desk.deliver("Once")
-    desk.poll()
-    desk.poll()
-    before, calls = desk.settled_position(), len(desk.methods())
-    report = desk.poll()
-    assert (report.api_calls, report.quota_units, report.idle) == (1, 2, True)
-    assert desk.methods()[calls:] == ["history.list"]
-    assert find_write_position(desk.database) == before
 
 
 def test_a_known_message_that_history_names_again_is_not_read_again(desk: Desk) -> None:
