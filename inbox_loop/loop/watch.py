@@ -18,7 +18,7 @@ from inbox_loop.errors import InboxLoopError, NeedsPerson, Stopped
 from inbox_loop.loop.mailbox import Mailbox
 from inbox_loop.loop.poll import poll_once
 from inbox_loop.loop.reconcile import reconcile_once
-from inbox_loop.loop.report import PassReport
+from inbox_loop.loop.register import check_account
 
 # A restart is when something may have been missed; a few minutes later the polls have caught up.
 FIRST_RECONCILE = timedelta(minutes=5)
@@ -56,6 +56,7 @@ class Watch:
         self._now = now
         self._reconcile_at = monotonic() + min(FIRST_RECONCILE, reconcile_every).total_seconds()
         self._logged_at = self._warned_at = float("-inf")
+        self._account_checked = False
         self.health = MailboxHealth(mailbox.name)
 
     def take_turn(self) -> None:
@@ -73,17 +74,25 @@ class Watch:
         else:
             self._note_good()
 
-    def _pass(self) -> PassReport:
+    def _pass(self) -> None:
+        if not self._account_checked:
+            self._check_account()
         if self._monotonic() < self._reconcile_at:
             report = poll_once(self._mailbox)
             if not report.idle or self._monotonic() - self._logged_at >= QUIET_SPELL.total_seconds():
                 self._logged_at = self._monotonic()
                 log.info("poll.finished", **asdict(report))
-            return report
-        report = reconcile_once(self._mailbox, self._now())
-        self._reconcile_at = self._monotonic() + self._reconcile_every.total_seconds()
-        log.info("reconcile.finished", **asdict(report))
-        return report
+        else:
+            report = reconcile_once(self._mailbox, self._now())
+            self._reconcile_at = self._monotonic() + self._reconcile_every.total_seconds()
+            log.info("reconcile.finished", **asdict(report))
+
+    def _check_account(self) -> None:
+        """Once after the start, since the sign-in may have changed while nobody was reading."""
+        row = self._mailbox.store.find_mailbox()
+        if row is not None:
+            check_account(self._mailbox, row)
+        self._account_checked = True
 
     def _note_good(self) -> None:
         if self.health.last_error is not None:
