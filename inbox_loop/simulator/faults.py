@@ -9,9 +9,11 @@ import gzip
 import json
 import threading
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 from typing import Literal
 
 from inbox_loop.simulator.problems import ApiProblem
+from inbox_loop.simulator.quota import UNIT_COSTS
 from inbox_loop.simulator.reply import JSON_TYPE, Manner, Reply
 
 Kind = Literal[
@@ -48,7 +50,7 @@ class Fault:
     def matches(self, method: str, address: str | None, entity_id: str | None) -> bool:
         """Whether a call is one this fault is for."""
         return (
-            (self.method == method or (self.method == "*" and method != "token"))
+            (self.method == method or (self.method == "*" and method in UNIT_COSTS))
             and self.address in (None, address)
             and self.message_id in (None, entity_id)
         )
@@ -138,7 +140,7 @@ def spoil(fault: Fault, reply: Reply) -> Reply:
             return replace(
                 reply, body=packed[: len(packed) // 2], headers={**reply.headers, "Content-Encoding": "gzip"}
             )
-        case "wrong_id":
+        case "wrong_id" if reply.status == HTTPStatus.OK:
             answer = json.loads(reply.body)
             return replace(reply, body=json.dumps({**answer, "id": WRONG_ID}).encode())
     return reply

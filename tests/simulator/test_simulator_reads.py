@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import base64
+import http.client
+import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from email.message import EmailMessage
 from typing import Any
 
@@ -247,6 +251,26 @@ def test_a_very_long_search_arrives_though_the_client_sends_it_as_a_post(
     search = " ".join(f"-subject:word{n}" for n in range(400))
     listed = gmail_client(ME).users().messages().list(userId="me", q=search).execute()
     assert [m["id"] for m in listed["messages"]] == [message_id]
+
+
+def test_many_connections_at_once_each_get_what_they_asked_for_while_mail_arrives(simulator: Simulator) -> None:
+    account = simulator.account(ME)
+    ids = [account.deliver(b"Subject: %d\r\n\r\nx" % n).message_id for n in range(40)]
+    headers = {"Authorization": f"Bearer {simulator.tokens.issue_access_token(ME)}"}
+
+    def read_all(_: int) -> list[str]:
+        connection = http.client.HTTPConnection(simulator.url.removeprefix("http://"), timeout=30)
+        with closing(connection):
+            found = []
+            for message_id in ids:
+                connection.request("GET", f"/gmail/v1/users/me/messages/{message_id}?format=minimal", headers=headers)
+                found.append(json.loads(connection.getresponse().read())["id"])
+                account.deliver(PLAIN)
+            return found
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(read_all, range(8))) == [ids] * 8
+    assert account.message_count == 40 + 8 * 40
 
 
 def test_the_record_names_each_call_and_its_units(simulator: Simulator, gmail_client: Client) -> None:
