@@ -18,6 +18,7 @@ import typer
 from inbox_loop import __version__
 from inbox_loop.commands.logs import configure_logs, log
 from inbox_loop.commands.options import ConfigOption
+from inbox_loop.commands.plain_values import describe_error
 from inbox_loop.commands.registry import COMMANDS, add_commands
 from inbox_loop.commands.show import PROGRAM, print_error
 from inbox_loop.commands.streams import use_utf8, write
@@ -79,7 +80,7 @@ def run(arguments: Sequence[str]) -> int:
     except Exception as error:  # noqa: BLE001 - the last resort, so that no user ever meets a traceback
         log.error("command.failed", command=_first_word(arguments), exc_info=error)
         print_error(
-            f"unexpected {type(error).__name__}",
+            f"unexpected {describe_error(error)}",
             'This is a fault of the program. The log line "command.failed" says where; please report it.',
         )
         return EXIT_LOOK

@@ -55,9 +55,9 @@ _NEXT = {
 _NEXT_BY_REASON = {
     "outside_range": "Run a backfill over a range that holds its date.",
     "task_deleted": "To have the task anew: inbox-loop backfill --remint-deleted, over a range that holds its date.",
-    "bulk": "To have tasks from such mail, set policy.skip_bulk = false.",
-    "auto_reply": "To have tasks from such mail, set policy.skip_auto_replies = false.",
-    "bounce": "To have tasks from such mail, set policy.skip_auto_replies = false.",
+    "bulk": "To have tasks from such mail from now on, set policy.skip_bulk = false.",
+    "auto_reply": "To have tasks from such mail from now on, set policy.skip_auto_replies = false.",
+    "bounce": "To have tasks from such mail from now on, set policy.skip_auto_replies = false.",
 }
 
 

@@ -5,6 +5,7 @@ Lives here: those options, once. Not here: reading a configuration (``configurat
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -18,6 +19,7 @@ from inbox_loop.errors import NoSuchMailbox, UsageError
 from inbox_loop.settings import MailboxSettings, Settings
 
 DEFAULT_TENANT = "default"
+SLUG_PATTERN = r"[a-z0-9][a-z0-9_-]{0,62}"
 
 ConfigOption = Annotated[
     Path | None,
@@ -44,22 +46,23 @@ def read_settings(context: typer.Context, config: Path | None) -> Settings:
 
 def choose_tenant(settings: Settings, wanted: str | None) -> str:
     """The tenant a command speaks of; raises ``UsageError`` when the configuration leaves it open."""
-    configured = sorted({mailbox.tenant for mailbox in settings.mailboxes})
-    if wanted is not None:
-        return wanted
-    if len(configured) == 1:
-        return configured[0]
-    if not configured or DEFAULT_TENANT in configured:
+    tenants = choose_tenants(settings, wanted)
+    if len(tenants) == 1:
+        return tenants[0]
+    if DEFAULT_TENANT in tenants:
         return DEFAULT_TENANT
     raise UsageError(
-        f"the configured mailboxes belong to several tenants: {', '.join(configured)}", hint="Say which: --tenant NAME."
+        f"the configured mailboxes belong to several tenants: {', '.join(tenants)}", hint="Say which: --tenant NAME."
     )
 
 
 def choose_tenants(settings: Settings, wanted: str | None) -> tuple[str, ...]:
     """The tenants a command over all of them speaks of: the wanted one, else every configured one."""
-    configured = sorted({mailbox.tenant for mailbox in settings.mailboxes})
-    return (wanted,) if wanted is not None else tuple(configured) or (DEFAULT_TENANT,)
+    if wanted is None:
+        return tuple(sorted({mailbox.tenant for mailbox in settings.mailboxes})) or (DEFAULT_TENANT,)
+    if re.fullmatch(SLUG_PATTERN, wanted) is None:
+        raise UsageError(f"{wanted!r} can't be a tenant's name", hint="It is lower-case letters, digits, _ and -.")
+    return (wanted,)
 
 
 def find_mailbox(settings: Settings, name: str) -> MailboxSettings:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -159,3 +160,25 @@ def test_an_interrupt_is_exit_130_and_quiet(
     monkeypatch.setattr(command_line, "add_commands", interrupt)
     assert command_line.run(["tasks", "list"]) == 130
     assert capsys.readouterr() == ("", "")
+
+
+def test_an_argument_of_odd_bytes_is_told_as_an_escape(run_inside: RunCommand) -> None:
+    done = run_inside("tasks", "list", "--tenant", "caf\udce9\x1b[2J", INBOX_LOOP_DATABASE__URL=NOBODY_LISTENS)
+    assert done.returncode == EXIT_USAGE
+    assert done.stderr.splitlines()[0] == r"inbox-loop: 'caf\udce9\x1b[2J' can't be a tenant's name"
+
+
+def test_a_reader_that_left_ends_a_command_quietly() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "inbox_loop", "--version"],
+            stdout=writing,
+            stderr=subprocess.PIPE,
+            timeout=60,
+            check=False,
+        )
+    finally:
+        os.close(writing)
+    assert (done.returncode, done.stderr) == (0, b"")
