@@ -25,7 +25,8 @@ _FOLD = re.compile(r"[\r\n]+[ \t]*")
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _NEEDS_QUOTES = re.compile(r'[]()<>@,;:\\"[]')
 _NEEDS_BRACKETS = re.compile(r'[]()<>,;:\\"[\s]')
-_QUOTED_LOCAL_PART = re.compile(r'\s*("[^"]*+"@[^\s@"]++)\s*')
+_BRACKETS = re.compile("[<>]")
+_QUOTED_LOCAL_PART = re.compile(r'\s*("[^"<>]*+"@[^\s@"<>]++)\s*')
 _ENCODED_WHOLE = re.compile(r"([^<>]*+)<([^<>\s@]++@[^<>\s@]++)>\s*")
 
 
@@ -42,7 +43,7 @@ class Address:
             name = '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
         if not self.address:
             return name
-        if not name and "@" in self.address and not _NEEDS_BRACKETS.search(self.address):
+        if not name and "@" in self.address.strip("@") and not _NEEDS_BRACKETS.search(self.address):
             return self.address
         return f"{name} <{self.address}>".lstrip()
 
@@ -129,7 +130,7 @@ def _split_comments(pieces: list[str]) -> tuple[list[str], str]:
 def _split_bare(text: str) -> tuple[str, str]:
     """Address and name of an entry without angle brackets."""
     words = text.split()
-    address = next((word for word in words if "@" in word.strip("@")), "")
+    address = next((word for word in words if "@" in word.strip("@") and not _BRACKETS.search(word)), "")
     if not address:
         return "", text
     words.remove(address)

@@ -96,10 +96,8 @@ def test_a_body_converted_to_utf8_is_utf8_whatever_it_was_declared_as() -> None:
 CHARSETS = st.one_of(
     st.none(),
     st.text(max_size=20),
-    st.sampled_from(
-        ["utf-7", "utf-8", "utf-16", "utf-32-be", "iso-2022-jp", "iso-2022-kr", "hz", "big5", "gb2312", "shift_jis"]
-        + ["euc-kr", "idna", "punycode", "rot13", "zlib", "undefined", "mbcs", "unicode-escape", "../x", "a\x00b"]
-    ),
+    st.sampled_from(["utf-7", "utf-8", "utf-16", "utf-32-be", "iso-2022-jp", "iso-2022-kr", "hz", "big5", "gb2312"]),
+    st.sampled_from(["idna", "punycode", "rot13", "zlib", "undefined", "mbcs", "unicode-escape", "../x", "a\x00b"]),
 )
 BYTES = st.one_of(
     st.binary(), st.lists(st.sampled_from([b"\x1b$B", b"~{", b"+2AA-", b"\x00", b"\xff", b"a"])).map(b"".join)
