@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from inbox_loop.errors import MailUnavailable
-from inbox_loop.simulator.marks import find_date, find_labels, find_thread_id, parse_date
+from inbox_loop.simulator.marks import parse_date, read_marks
 
 _HINT = "Give an mbox file, a Maildir, a folder of .eml files, or one .eml file."
 _FROM_LINE = re.compile(rb"From .*\d:\d\d.*(?:19|20)\d\d")
@@ -95,12 +95,12 @@ def _flag_labels(name: str) -> tuple[str, ...]:
 
 
 def _found(raw: bytes, from_line: datetime | None, fallback: datetime, labels: tuple[str, ...]) -> FoundMail:
-    own_labels = find_labels(raw)
+    marks = read_marks(raw)
     return FoundMail(
         raw=raw,
-        labels=labels if own_labels is None else own_labels,
-        thread_id=find_thread_id(raw),
-        internal_date=from_line or find_date(raw) or fallback,
+        labels=labels if marks.labels is None else marks.labels,
+        thread_id=marks.thread_id,
+        internal_date=from_line or marks.date or fallback,
     )
 
 

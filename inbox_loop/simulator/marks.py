@@ -7,6 +7,7 @@ can't be read is None.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_tz
 
@@ -35,27 +36,29 @@ _TAKEOUT_LABELS = {
 _NO_LABELS = {"", "archived", "opened"}
 
 
-def find_labels(raw: bytes) -> tuple[str, ...] | None:
-    """Labels by Takeout's header; None without it. Names Gmail does not know are the user's own."""
-    text = _header(raw, "x-gmail-labels")
-    if text is None:
-        return None
-    names = [name.strip(' \t"') for name in text.split(",")]
-    return tuple(_TAKEOUT_LABELS.get(name.lower(), name) for name in names if name.lower() not in _NO_LABELS)
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What was found; None where there is nothing, or nothing that can be read."""
+
+    labels: tuple[str, ...] | None
+    """By Takeout's header; names Gmail does not know are the user's own."""
+    thread_id: str | None
+    """By Takeout's header, decimal there, as Gmail's hexadecimal id."""
+    date: datetime | None
+    """When it was received, by the topmost Received header, else when it says it was sent; in UTC."""
 
 
-def find_thread_id(raw: bytes) -> str | None:
-    """The thread by Takeout's header, decimal there, as Gmail's hexadecimal id."""
-    text = (_header(raw, "x-gm-thrid") or "").strip()
-    if not _THREAD_NUMBER.fullmatch(text):
-        return None
-    return f"{int(text):016x}"
-
-
-def find_date(raw: bytes) -> datetime | None:
-    """When it was received, by the topmost Received header, else when it says it was sent."""
-    received = (_header(raw, "received") or "").rpartition(";")[2]
-    return parse_date(received) or parse_date(_header(raw, "date") or "")
+def read_marks(raw: bytes) -> Marks:
+    """Read a message's headers once."""
+    found: dict[str, str] = {}
+    for header in parse_headers(split_headers(raw)[0]):
+        found.setdefault(header.name.lower(), header.value)
+    received = found.get("received", "").rpartition(";")[2]
+    return Marks(
+        labels=_labels(found["x-gmail-labels"]) if "x-gmail-labels" in found else None,
+        thread_id=_thread_id(found.get("x-gm-thrid", "")),
+        date=parse_date(received) or parse_date(found.get("date", "")),
+    )
 
 
 def parse_date(text: str) -> datetime | None:
@@ -70,6 +73,10 @@ def parse_date(text: str) -> datetime | None:
     return moment if moment >= _EPOCH else None
 
 
-def _header(raw: bytes, name: str) -> str | None:
-    headers = parse_headers(split_headers(raw)[0])
-    return next((header.value for header in headers if header.name.lower() == name), None)
+def _labels(text: str) -> tuple[str, ...]:
+    names = [name.strip(' \t"') for name in text.split(",")]
+    return tuple(_TAKEOUT_LABELS.get(name.lower(), name) for name in names if name.lower() not in _NO_LABELS)
+
+
+def _thread_id(text: str) -> str | None:
+    return f"{int(text):016x}" if _THREAD_NUMBER.fullmatch(text) else None
