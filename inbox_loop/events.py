@@ -81,15 +81,15 @@ _MAILBOXES = (
     Event(
         "mailbox.needs_auth",
         "error",
-        ("mailbox", "error", "hint"),
+        ("mailbox", "hint"),
         "A person must act: the sign-in is missing, revoked, refused or of another account. The mailbox is paused; the "
         "others go on.",
         "Do what the hint says. Nothing is lost: the mailbox goes on from its cursor.",
     ),
     Event(
         "mailbox.failed",
-        "warning",
-        ("mailbox", "error", "message"),
+        "error",
+        ("mailbox", "hint"),
         "A pass met trouble; the cursor did not move past what is missing. Said when it begins and every 15 minutes.",
         "Passing trouble heals by itself; when it stays, the message says where to look.",
     ),
