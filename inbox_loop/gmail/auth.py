@@ -46,11 +46,16 @@ def load_credentials(token_file: Path, *, timeout_seconds: float, mailbox: str =
 
     Raises ``NeedsAuth``: missing, unreadable, open to others, or of no known shape. Asks nobody.
     """
-    return Credentials(token_file, timeout_seconds=timeout_seconds, mailbox=mailbox)
+    credentials = Credentials(token_file, timeout_seconds=timeout_seconds, mailbox=mailbox)
+    credentials.read_file()
+    return credentials
 
 
 class Credentials:
-    """Access tokens for one mailbox. Thread-safe."""
+    """Access tokens for one mailbox. Thread-safe.
+
+    The file is read at the first use, so that a missing sign-in is trouble of the pass that needs it.
+    """
 
     def __init__(self, token_file: Path, *, timeout_seconds: float, mailbox: str) -> None:
         self._path = token_file
@@ -58,7 +63,7 @@ class Credentials:
         self._mailbox = mailbox
         self._lock = threading.Lock()
         self._renewals = 0
-        self._use(read_token_file(token_file, mailbox=mailbox))
+        self._file: TokenFile | None = None
 
     def __repr__(self) -> str:
         return f"Credentials(token_file={str(self._path)!r})"
@@ -70,21 +75,26 @@ class Credentials:
         """
         seen = self._renewals
         with bounds.holding(self._lock):
-            self._use_new_file()
+            file = self._use_new_file()
             token = str(self._google.token or "")
             if token not in {"", rejected} and time.monotonic() < self._good_until:
                 return token
             if self._renewals != seen and self._failure is not None:
                 raise self._failure
-            self._renew(bounds)
+            self._renew(file, bounds)
             return str(self._google.token)
 
-    def _use_new_file(self) -> None:
-        if find_stamp(self._path) != self._file.stamp:
-            self._use(read_token_file(self._path, mailbox=self._mailbox))
+    def read_file(self) -> None:
+        """Read the token file now, if it is not the one in use; raises ``NeedsAuth``."""
+        with self._lock:
+            self._use_new_file()
 
-    def _use(self, file: TokenFile) -> None:
-        self._file = file
+    def _use_new_file(self) -> TokenFile:
+        if self._file is None or find_stamp(self._path) != self._file.stamp:
+            self._file = self._use(read_token_file(self._path, mailbox=self._mailbox))
+        return self._file
+
+    def _use(self, file: TokenFile) -> TokenFile:
         self._failure: NeedsAuth | GmailUnreachable | None = None
         self._google = _google_credentials(file, self._path, self._mailbox)
         self._good_until = 0.0
@@ -92,13 +102,13 @@ class Credentials:
             token, end = file.access_token
             self._google.token = token
             self._good_until = _good_until(end)
+        return file
 
-    def _renew(self, bounds: Bounds) -> None:
+    def _renew(self, file: TokenFile, bounds: Bounds) -> None:
         """Get a new access token. The lock is held."""
         self._failure = None
-        before = self._google_refresh_token()
         try:
-            self._ask_for_token(bounds)
+            self._ask_for_token(file, bounds)
         except (NeedsAuth, GmailUnreachable) as failure:
             self._failure = failure
             raise
@@ -106,11 +116,11 @@ class Credentials:
             self._renewals += 1
         end = self._google.expiry
         self._good_until = float("inf") if end is None else _good_until(end.replace(tzinfo=UTC))
-        if self._google_refresh_token() != before:
-            self._save_refresh_token()
+        if not file.is_service_account and self._google.refresh_token != file.content["refresh_token"]:
+            self._save_refresh_token(file)
 
-    def _ask_for_token(self, bounds: Bounds) -> None:
-        with closing(Link(self._file.token_uri, timeout_seconds=self._timeout_seconds)) as link:
+    def _ask_for_token(self, file: TokenFile, bounds: Bounds) -> None:
+        with closing(Link(file.token_uri, timeout_seconds=self._timeout_seconds)) as link:
             try:
                 self._google.refresh(_TokenRequest(link, bounds, login_command(self._mailbox)))
             except (GoogleAuthError, ValueError, TypeError, OverflowError) as error:
@@ -120,13 +130,10 @@ class Credentials:
                     f"The answer of Google's token endpoint can't be used ({type(error).__name__})."
                 ) from None
 
-    def _google_refresh_token(self) -> str | None:
-        return None if self._file.is_service_account else self._google.refresh_token
-
-    def _save_refresh_token(self) -> None:
-        if find_stamp(self._path) != self._file.stamp:
+    def _save_refresh_token(self, file: TokenFile) -> None:
+        if find_stamp(self._path) != file.stamp:
             return  # a new sign-in lies there, and is used from the next look on
-        content = {**self._file.content, "refresh_token": self._google.refresh_token, "token": self._google.token}
+        content = {**file.content, "refresh_token": self._google.refresh_token, "token": self._google.token}
         if self._google.expiry is not None:
             content["expiry"] = self._google.expiry.replace(tzinfo=UTC).isoformat()
         try:

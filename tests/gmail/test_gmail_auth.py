@@ -19,6 +19,7 @@ from inbox_loop.errors import DeadlineExceeded, GmailUnreachable, NeedsAuth, Sto
 from inbox_loop.gmail.auth import Credentials, load_credentials
 from inbox_loop.gmail.bounds import Bounds
 from inbox_loop.gmail.mailbox import GoogleMailbox
+from inbox_loop.gmail.token_file import TokenFile
 from inbox_loop.simulator.faults import Fault, Kind
 from inbox_loop.simulator.server import Simulator
 
@@ -184,6 +185,22 @@ def test_a_file_taken_away_ends_the_use_of_its_tokens(
         credentials.find_token(bounds)
 
 
+def test_a_missing_file_is_trouble_of_the_first_use_and_a_sign_in_ends_it(
+    simulator: Simulator, tmp_path: Path, bounds: Bounds
+) -> None:
+    path = tmp_path / "later.json"
+    credentials = Credentials(path, timeout_seconds=5.0, mailbox="desk")
+    for _ in range(2):
+        with pytest.raises(NeedsAuth, match="no token file"):
+            credentials.find_token(bounds)
+    with pytest.raises(NeedsAuth, match="no token file"):
+        load_credentials(path, timeout_seconds=5.0)
+
+    simulator.token_file(ADDRESS, path)
+
+    assert simulator.tokens.find_address(credentials.find_token(bounds)) == ADDRESS
+
+
 def test_an_answer_without_a_refresh_token_changes_nothing_on_disk(
     credentials: Credentials, bounds: Bounds, token_file: Path
 ) -> None:
@@ -232,8 +249,8 @@ def test_a_sign_in_made_during_a_renewal_is_not_written_over(
     credentials = load_credentials(token_file, timeout_seconds=5.0)
     ask = Credentials._ask_for_token  # noqa: SLF001  # the moment between question and answer has no other name
 
-    def sign_in_meanwhile(self: Credentials, bounds: Bounds) -> None:
-        ask(self, bounds)
+    def sign_in_meanwhile(self: Credentials, file: TokenFile, bounds: Bounds) -> None:
+        ask(self, file, bounds)
         change(token_file, refresh_token="signed in anew")
 
     monkeypatch.setattr(Credentials, "_ask_for_token", sign_in_meanwhile)
