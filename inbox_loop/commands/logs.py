@@ -124,7 +124,8 @@ class _LibraryHandler(logging.Handler):
 
 
 def _let_libraries_through(level: int) -> None:
-    logging.basicConfig(handlers=[_LibraryHandler()], level=level, force=True)
+    # The handler has the level as well, for libraries that set their own loggers to a lower one.
+    logging.basicConfig(handlers=[_LibraryHandler(level)], level=level, force=True)
     logging.captureWarnings(capture=True)
 
 

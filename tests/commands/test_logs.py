@@ -134,6 +134,15 @@ def test_a_librarys_warning_is_one_of_our_lines_without_its_values(stream: io.St
     assert SECRET not in stream.getvalue()
 
 
+def test_a_library_that_lowers_its_own_level_is_heard_from_warnings_on_all_the_same(stream: io.StringIO) -> None:
+    configure_logs(LogSettings(), stream)
+    chatty = logging.getLogger("chatty")
+    chatty.setLevel(logging.DEBUG)
+    chatty.info("read %s", SECRET)
+    chatty.warning("failed to read %s", SECRET)
+    assert [line["template"] for line in lines_of(stream)] == ["failed to read %s"]
+
+
 def test_a_librarys_exception_is_logged_without_its_text(stream: io.StringIO) -> None:
     configure_logs(LogSettings(), stream)
     try:
