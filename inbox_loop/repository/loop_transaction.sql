@@ -32,6 +32,7 @@ update messages as m
        settled_at = null
   from wanted
  where m.tenant_id = %(tenant_id)s and m.mailbox_id = %(mailbox_id)s and m.message_id = wanted.message_id
+   and m.message_id = any (%(message_ids)s::text[])
 returning m.message_id;
 
 -- name: advance_cursor
@@ -109,5 +110,6 @@ update messages as m
   from outcome as o
   join pending as p on p.message_id = o.message_id and p.revision = o.revision
  where m.tenant_id = %(tenant_id)s and m.mailbox_id = %(mailbox_id)s and m.message_id = o.message_id
+   and m.message_id = any (%(message_ids)s::text[])
    and m.state = 'pending' and m.revision = o.revision
 returning m.message_id;

@@ -181,12 +181,16 @@ begin
             using errcode = 'check_violation', table = 'tasks', constraint = 'tasks_external_ref_length_ck';
     end if;
 
-    -- 1. Find: one index probe a ref, no lock, no transaction id.
+    -- 1. Find: one index probe a ref, no lock, no transaction id. The limit keeps it that: before the first ANALYZE the
+    -- planner would rather compare each ref with every task of the tenant.
     select array_agg(t.task_id order by a.ord), array_agg(t.number order by a.ord), array_agg(t.status order by a.ord)
       into v_ids, v_numbers, v_statuses
       from unnest(v_refs) with ordinality as a (ref, ord)
-      left join tasks as t
-        on t.tenant_id = v_tenant and t.external_ref = a.ref and t.deleted_at is null;
+      left join lateral (
+           select k.task_id, k.number, k.status
+             from tasks as k
+            where k.tenant_id = v_tenant and k.external_ref = a.ref and k.deleted_at is null
+            limit 1) as t on true;
 
     if array_position(v_ids, null) is not null then
         -- 2. One creator a tenant at a time, and 3. whoever held the lock may have created some: look again.
@@ -196,8 +200,12 @@ begin
                array_agg(coalesce(a.status, t.status) order by a.ord)
           into v_ids, v_numbers, v_statuses
           from unnest(v_refs, v_ids, v_numbers, v_statuses) with ordinality as a (ref, task_id, number, status, ord)
-          left join tasks as t
-            on a.task_id is null and t.tenant_id = v_tenant and t.external_ref = a.ref and t.deleted_at is null;
+          left join lateral (
+               select k.task_id, k.number, k.status
+                 from tasks as k
+                where a.task_id is null
+                  and k.tenant_id = v_tenant and k.external_ref = a.ref and k.deleted_at is null
+                limit 1) as t on true;
     end if;
 
     if array_position(v_ids, null) is not null then
