@@ -53,6 +53,10 @@ def _unfinished(data: Path) -> Path:
 
 
 def _new_folder(place: Place, data: Path, account: Account) -> Path:
+    if data.exists():
+        raise EmbeddedUnavailable(
+            f"{data} is in the way: it is not the data of a Postgres.", hint="Move it elsewhere and try again."
+        )
     free = shutil.disk_usage(place.folder).free
     if free < _LEAST_FREE_BYTES:
         raise EmbeddedUnavailable(
@@ -91,12 +95,7 @@ def _make_data(place: Place, new: Cluster, lock: FileLock) -> None:
 
 
 def _put_in_place(data: Path) -> None:
-    try:
-        _unfinished(data).rename(data)
-    except OSError as error:
-        raise EmbeddedUnavailable(
-            f"{data} is in the way: it is not the data of a Postgres.", hint="Move it elsewhere and try again."
-        ) from error
+    _unfinished(data).rename(data)
     folder = os.open(data.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(folder)

@@ -19,6 +19,7 @@ from inbox_loop.embedded.account import choose_account
 from inbox_loop.embedded.binaries import find_binaries
 from inbox_loop.embedded.folders import Place
 from inbox_loop.embedded.server import default_folder
+from inbox_loop.embedded.throwaway import stop_when_unused
 
 StartUser = Callable[..., UserProcess]
 
@@ -125,23 +126,34 @@ def test_an_ordinary_user_s_server_is_its_own(
 
 
 @only_root
-def test_a_pid_file_left_by_a_power_cut_does_not_block_the_start(
+def test_a_folder_its_user_may_not_write_is_told(
     nobody_s_python: str, nobody_s_folder: Path, start_user: StartUser
 ) -> None:
-    path = f"{ROOT}:{SITE_PACKAGES}"
-    first = start_user(nobody_s_folder, python=nobody_s_python, uid=NOBODY, PYTHONPATH=path)
-    server = Server(nobody_s_folder)
+    nobody_s_folder.chmod(0o500)
+    user = start_user(nobody_s_folder, python=nobody_s_python, uid=NOBODY, PYTHONPATH=f"{ROOT}:{SITE_PACKAGES}")
+    assert user.answer["error"] == f"The folder {nobody_s_folder} can't be written."
+    assert "database.data_folder" in user.answer["hint"]
+
+
+def test_a_pid_file_left_by_a_power_cut_does_not_block_the_start(made_folder: Path, start_user: StartUser) -> None:
+    (data,) = (path.parent for path in made_folder.glob("postgres-*/PG_VERSION"))
+    account = choose_account(data)
+    first = start_user(made_folder)
     assert first.url
-    (pid_file,) = nobody_s_folder.glob("postgres-*/postmaster.pid")
-    words = pid_file.read_text()
+    words = (data / "postmaster.pid").read_text().splitlines()
     first.leave()
-    server.wait_until_gone()
-    stranger = subprocess.Popen(["sleep", "60"], user=NOBODY, group=NOBODY, extra_groups=[], cwd="/")
+    stop_when_unused(Place(made_folder))
+    stranger = subprocess.Popen(
+        ["sleep", "60"],
+        cwd="/",
+        user=account.popen_user(),
+        group=account.popen_group(),
+        extra_groups=account.popen_groups(),
+    )
     try:
-        pid_file.write_text("\n".join([str(stranger.pid), *words.splitlines()[1:]]) + "\n")
-        os.chown(pid_file, NOBODY, NOBODY)
-        again = start_user(nobody_s_folder, python=nobody_s_python, uid=NOBODY, PYTHONPATH=path)
-        assert query(again.url, "select current_user") == "inbox_loop"
+        (data / "postmaster.pid").write_text("\n".join([str(stranger.pid), *words[1:]]) + "\n")
+        account.own(data / "postmaster.pid")
+        assert query(start_user(made_folder).url, "select current_user") == "inbox_loop"
         assert stranger.poll() is None
     finally:
         stranger.kill()

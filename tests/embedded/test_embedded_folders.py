@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from fixtures.embedded import IS_ROOT, Server, UserProcess, answers, query
 
 from inbox_loop.embedded.account import Account, choose_account
+from inbox_loop.embedded.binaries import find_binaries
 from inbox_loop.embedded.folders import Place, open_log, prepare_place, read_tail
 from inbox_loop.embedded.locks import FileLock
 from inbox_loop.embedded.server import use_embedded
-from inbox_loop.embedded.sockets import prepare_socket_folder
+from inbox_loop.embedded.sockets import prepare_socket_folder, remove_socket_folder
+from inbox_loop.embedded.throwaway import stop_when_unused
 from inbox_loop.errors import EmbeddedUnavailable
 
 StartUser = Callable[..., UserProcess]
@@ -24,48 +27,55 @@ only_root = pytest.mark.skipif(not IS_ROOT, reason="needs root, to act for other
 LONG = "a-folder-with-a-long-name-" * 4
 
 
+@pytest.fixture
+def runtime(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A short folder for temporary files, which starts empty, and no runtime folder of the user."""
+    folder = Path(tempfile.mkdtemp(prefix="run-"))
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
+    yield folder
+    shutil.rmtree(folder)
+
+
 def own_account(folder: Path) -> Account:
     return choose_account(folder / "postgres-18")
 
 
 def test_a_folder_too_long_for_a_socket_puts_it_into_the_folder_for_temporary_files(new_folder: Path) -> None:
-    with use_embedded(new_folder / LONG) as url:
+    folder = new_folder / f'{LONG} Jürgen\'s "mail" & 50% more, or so'
+    with use_embedded(folder) as url:
         assert answers(url)
         sockets = query(url.replace("user=inbox_loop", "user=postgres"), "show unix_socket_directories").strip('"')
     assert Path(sockets).parent == Path(tempfile.gettempdir())
     assert Path(sockets).stat().st_mode & 0o777 == 0o700
-    Server(new_folder / LONG).wait_until_gone()
+    stop_when_unused(Place(folder))
     assert not Path(sockets).exists()
+    assert Server(folder).state == "shut down"
 
 
-def test_a_folder_with_odd_signs_in_its_name_works(new_folder: Path) -> None:
-    odd = new_folder / 'Jürgen\'s "mail" & 50% more, or so'
-    with use_embedded(odd) as url:
-        assert answers(url)
-    Server(odd).wait_until_gone()
+@pytest.mark.parametrize("name", ["with, comma", LONG])
+def test_a_name_no_url_or_socket_can_hold_is_not_used_for_the_socket(name: str, tmp_path: Path, runtime: Path) -> None:
+    place = Place(tmp_path / name)
+    folder = prepare_socket_folder(place, own_account(place.folder))
+    assert folder.parent == runtime
+    remove_socket_folder(place, folder)
+    assert not folder.exists()
 
 
-def test_the_same_folder_gets_the_same_runtime_folder_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    runtime = Path(tempfile.mkdtemp(prefix="run-"))
-    monkeypatch.setattr(tempfile, "tempdir", str(runtime))
-    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
+def test_the_same_folder_gets_the_same_runtime_folder_again(tmp_path: Path, runtime: Path) -> None:
     place = Place(tmp_path / LONG)
     account = own_account(place.folder)
     first = prepare_socket_folder(place, account)
     assert prepare_socket_folder(place, account) == first
     assert first.parent == runtime
     assert first.stat().st_uid == account.uid
-    first.rmdir()
-    runtime.rmdir()
 
 
-def test_a_runtime_folder_that_somebody_else_made_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    runtime = Path(tempfile.mkdtemp(prefix="run-"))
-    monkeypatch.setattr(tempfile, "tempdir", str(runtime))
-    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
+def test_a_runtime_folder_that_somebody_else_made_is_refused(tmp_path: Path, runtime: Path) -> None:
     place = Place(tmp_path / LONG)
     account = own_account(place.folder)
     folder = prepare_socket_folder(place, account)
+    assert folder.parent == runtime
     folder.chmod(0o777)
     with pytest.raises(EmbeddedUnavailable, match="should be a private folder") as refused:
         prepare_socket_folder(place, account)
@@ -74,19 +84,17 @@ def test_a_runtime_folder_that_somebody_else_made_is_refused(tmp_path: Path, mon
     folder.symlink_to(tmp_path)
     with pytest.raises(EmbeddedUnavailable, match="should be a private folder"):
         prepare_socket_folder(place, account)
-    folder.unlink()
-    runtime.rmdir()
 
 
 @pytest.mark.skipif(IS_ROOT, reason="root's runtime folder is closed to the server account")
-def test_an_ordinary_user_s_runtime_folder_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    runtime = Path(tempfile.mkdtemp(prefix="run-"))
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
-    place = Place(Path("/nowhere") / LONG)
-    folder = prepare_socket_folder(place, own_account(place.folder))
-    assert folder.parent == runtime
-    folder.rmdir()
-    runtime.rmdir()
+def test_an_ordinary_user_s_runtime_folder_comes_first(
+    tmp_path: Path, runtime: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = runtime / "own"
+    own.mkdir()
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(own))
+    place = Place(tmp_path / LONG)
+    assert prepare_socket_folder(place, own_account(place.folder)).parent == own
 
 
 def test_a_file_in_the_place_of_the_folder_is_told(tmp_path: Path) -> None:
@@ -176,17 +184,13 @@ def test_a_full_disk_is_told_before_anything_is_made(new_folder: Path, start_use
 
 def test_something_else_by_the_name_of_the_data_is_left_alone(new_folder: Path) -> None:
     place = prepare_place(new_folder)
-    with use_embedded(new_folder):
-        (major,) = place.list_majors()
-    Server(new_folder).wait_until_gone()
-    data = place.data(major)
-    data.rename(new_folder / "kept-elsewhere")
+    data = place.data(find_binaries(place).major)
     data.mkdir()
     (data / "a-file-of-somebody").touch()
     with pytest.raises(EmbeddedUnavailable, match="is in the way"), use_embedded(new_folder):
         raise AssertionError("it started")
     assert (data / "a-file-of-somebody").exists()
-    Server(new_folder).wait_until_gone()
+    assert not list(new_folder.glob("*.new"))
 
 
 @only_root

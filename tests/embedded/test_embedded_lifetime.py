@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from fixtures.embedded import Server, UserProcess, answers, complaint, fill, kill, query, wait_until
@@ -16,6 +17,19 @@ from inbox_loop.embedded.supervisor import LINGER_SECONDS
 from inbox_loop.embedded.throwaway import use_throwaway
 
 StartUser = Callable[..., UserProcess]
+
+
+@contextmanager
+def broken_settings(folder: Path) -> Iterator[None]:
+    """A slip in the data's own settings, which Postgres refuses to start with."""
+    place = Place(folder)
+    settings = place.data(place.list_majors()[0]) / "postgresql.conf"
+    words = settings.read_text()
+    settings.write_text(f"{words}\nno_such_setting = 1\n")
+    try:
+        yield
+    finally:
+        settings.write_text(words)
 
 
 def test_the_first_start_makes_database_and_role(new_folder: Path) -> None:
@@ -166,6 +180,28 @@ def test_a_killed_postgres_is_started_again_for_its_users(made_folder: Path, sta
     user.leave()
     server.wait_until_gone()
     assert server.state == "shut down"
+
+
+def test_what_postgres_said_is_told_when_it_does_not_start(made_folder: Path, start_user: StartUser) -> None:
+    with broken_settings(made_folder):
+        answer = start_user(made_folder).answer
+        assert answer["error"].startswith("Postgres failed: configuration file")
+        assert str(Place(made_folder).postgres_log) in answer["hint"]
+        Server(made_folder).wait_until_gone()
+    assert answers(start_user(made_folder).url)
+
+
+def test_a_server_that_can_t_start_again_is_tried_until_it_can(made_folder: Path, start_user: StartUser) -> None:
+    user = start_user(made_folder)
+    assert answers(user.url)
+    server = Server(made_folder)
+    supervisor = server.supervisor
+    with broken_settings(made_folder):
+        kill(server.postmaster)
+        wait_until(lambda: "Postgres failed" in server.place.supervisor_log.read_text())
+        assert not server.place.address.exists()
+    wait_until(lambda: answers(user.url))
+    assert server.supervisor == supervisor
 
 
 def test_asked_to_end_the_supervisor_waits_for_its_users_and_does_not_linger(
