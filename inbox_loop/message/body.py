@@ -23,7 +23,6 @@ from inbox_loop.message.model import Attachment
 from inbox_loop.message.raw import parse_mail
 from inbox_loop.task import MAX_BODY_BYTES
 
-UNNAMED = "(no name)"
 # Of one part. A character of UTF-32 has four bytes.
 MAX_PART_BYTES = 4 * MAX_BODY_BYTES
 # Twice what a task holds, so that whoever cuts the text for a task can tell that it was longer.
@@ -54,9 +53,12 @@ _SHARED = 0.5
 
 
 def list_attachments(root: Part) -> tuple[Attachment, ...]:
-    """Everything with a file name or marked as an attachment, and every leaf that is not text, in order."""
+    """Everything with a file name or marked as an attachment, and every leaf that is not text, in order.
+
+    Names may be empty.
+    """
     return tuple(
-        Attachment(name=part.name or UNNAMED, mime_type=part.kind, size=part.size)
+        Attachment(name=part.name, mime_type=part.kind, size=part.size)
         for _, part in walk(root)
         if _is_attachment(part)
     )
@@ -131,7 +133,7 @@ class BodyReader:
         yield from chain.from_iterable(self._read_part(child) for child in others if child not in texts)
 
     def _read_forwarded(self, part: Part) -> Iterator[str]:
-        inner = part.parts[0] if part.parts else parse_mail((part.data or b"")[:MAX_PART_BYTES])
+        inner = part.parts[0] if part.parts else parse_mail(part.data or b"")
         if inner is None:
             return
         described = _describe_headers(inner) or _describe_headers(part)

@@ -13,14 +13,16 @@ from email.policy import compat32
 from inbox_loop.message.mime import DEFAULT_MIME_TYPE, Part
 from inbox_loop.message.model import Header
 
+# What comes after is left out. Gmail takes a forwarded mail apart itself, unless it was odd or very large.
+MAX_PARSED_BYTES = 1024 * 1024
 # Deeper parts are left out. Python's parser recurses once a level, and so does what is below.
 MAX_PARSED_DEPTH = 40
 
 
 def parse_mail(data: bytes) -> Part | None:
-    """Take the bytes of a mail apart; None if it is nested so deep that it can't be."""
+    """Take the bytes of a mail apart, up to the limits above; None if it is nested so deep that it can't be."""
     try:
-        return _convert(message_from_bytes(data, policy=compat32), len(data), 0)
+        return _convert(message_from_bytes(data[:MAX_PARSED_BYTES], policy=compat32), len(data), 0)
     except RecursionError:
         return None
 

@@ -16,6 +16,8 @@ from inbox_loop.message.html_text import tidy_lines
 from inbox_loop.message.mime import Part, walk
 from inbox_loop.message.model import Attachment, Header, Message
 
+UNNAMED = "(no name)"
+
 # Beyond these, a message is unreadable: no mail that a person wrote comes near them.
 MAX_PARTS = 2000
 MAX_DEPTH = 60
@@ -51,7 +53,7 @@ def read_message(
         text=tidy_lines(text.text),
         mime_type=kind.text,
         attachments=tuple(
-            Attachment(name.text[:MAX_NAME_CHARACTERS], mime_type.text, max(size, 0))
+            Attachment(name.text[:MAX_NAME_CHARACTERS] or UNNAMED, mime_type.text, max(size, 0))
             for name, mime_type, size in attachments
         ),
         cleaned=sum(each.changes for each in cleaned),

@@ -88,7 +88,7 @@ def test_any_list_is_read_and_reads_the_same_once_decoded(raw: str) -> None:
 
 
 def test_long_and_nested_lists_are_read_in_passing() -> None:
-    started = time.monotonic()
+    started = time.process_time()
     assert len(parse_addresses("a@example.com, " * 10_000)) == 10_000
     for hostile in (
         "(" * 100_000,
@@ -100,4 +100,4 @@ def test_long_and_nested_lists_are_read_in_passing() -> None:
         "a:" * 50_000,
     ):
         parse_addresses(hostile + " b@example.com")
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5

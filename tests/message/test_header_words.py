@@ -61,8 +61,8 @@ def test_any_header_value_is_decoded(raw: str) -> None:
 
 
 def test_a_header_of_many_beginnings_is_decoded_in_passing() -> None:
-    started = time.monotonic()
+    started = time.process_time()
     assert decode_header("=?a?Q? " * 10_000).startswith("=?a?Q?")
     assert decode_header("=?a?Q? " * 10_000 + "?=").startswith(" =?a?Q?")
     assert decode_header("=?" * 30_000 + "?=").startswith("=?")
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5

@@ -97,9 +97,9 @@ def test_stripped_html_keeps_the_text_and_the_targets(source: str, text: str) ->
     ],
 )
 def test_hostile_html_costs_little_and_loses_no_text(hostile: str, kept: tuple[str, ...]) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     text = render_html(hostile)
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
     assert len(text) <= max(4 * len(hostile), 1_000_000)
     assert all(word in text for word in kept)
 

@@ -1,0 +1,274 @@
+"""Which message becomes a task, and what the task says."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+
+import pytest
+from fixtures.message import MESSAGE_ID, THREAD_ID, MakeMessage
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inbox_loop.message.clean import clean_line
+from inbox_loop.message.model import Attachment, Header, Message
+from inbox_loop.policy import (
+    LABEL_REASONS,
+    MAX_ATTACHMENTS,
+    MAX_RECIPIENTS,
+    NO_SUBJECT,
+    MakeTask,
+    Policy,
+    Skip,
+    SkipReason,
+    decide,
+)
+from inbox_loop.task import MAX_BODY_BYTES, MAX_TITLE_CHARACTERS, TaskDraft
+
+SKIP_ALL = Policy(own_addresses=frozenset({"Bot@Example.org"}), skip_bulk=True, skip_auto_replies=True)
+SKIP_NOTHING = Policy(own_addresses=frozenset(), skip_bulk=False, skip_auto_replies=False)
+
+
+def reason_for(message: Message, policy: Policy = SKIP_ALL) -> SkipReason | None:
+    decision = decide(message, policy, mailbox="support", account="support@example.org", project="shop")
+    return decision.reason if isinstance(decision, Skip) else None
+
+
+def draft_of(message: Message) -> TaskDraft:
+    decision = decide(message, SKIP_ALL, mailbox="support", account="support@example.org", project="shop")
+    assert isinstance(decision, MakeTask)
+    return decision.draft
+
+
+@pytest.mark.parametrize(
+    ("labels", "reason"),
+    [
+        ({"INBOX", "UNREAD"}, None),
+        ({"UNREAD"}, None),
+        ({"INBOX", "STARRED", "IMPORTANT", "CATEGORY_PERSONAL", "Label_7"}, None),
+        (set(), None),
+        ({"SENT", "INBOX"}, None),
+        ({"SENT"}, SkipReason.SENT),
+        ({"SENT", "Label_7"}, SkipReason.SENT),
+        ({"DRAFT"}, SkipReason.DRAFT),
+        ({"DRAFT", "INBOX"}, SkipReason.DRAFT),
+        ({"SPAM"}, SkipReason.SPAM),
+        ({"TRASH", "INBOX"}, SkipReason.TRASH),
+        ({"TRASH", "SENT"}, SkipReason.TRASH),
+        ({"CHAT"}, SkipReason.CHAT),
+        ({"CATEGORY_PROMOTIONS", "INBOX"}, SkipReason.BULK),
+        ({"CATEGORY_SOCIAL", "INBOX"}, SkipReason.BULK),
+        ({"CATEGORY_FORUMS", "INBOX"}, SkipReason.BULK),
+        ({"CATEGORY_UPDATES", "INBOX"}, None),
+    ],
+)
+def test_labels_decide_first(make_message: MakeMessage, labels: set[str], reason: SkipReason | None) -> None:
+    assert reason_for(make_message(labels=labels)) == reason
+
+
+@pytest.mark.parametrize(
+    ("headers", "reason"),
+    [
+        pytest.param([], None, id="ordinary"),
+        pytest.param([("From", "bot@example.ORG")], SkipReason.OWN_ADDRESS, id="own address, any case"),
+        pytest.param(
+            [("fRoM", '"Us, really" <BOT@example.org>')], SkipReason.OWN_ADDRESS, id="own address with a name"
+        ),
+        pytest.param([("From", '"bot@example.org" <x@example.net>')], None, id="own address only as the name"),
+        pytest.param([("Reply-To", "bot@example.org")], None, id="own address only to reply to"),
+        pytest.param([("From", "")], None, id="no sender"),
+        pytest.param([("Auto-Submitted", "auto-replied")], SkipReason.AUTO_REPLY, id="auto-replied"),
+        pytest.param([("auto-submitted", "Auto-Replied (vacation)")], SkipReason.AUTO_REPLY, id="with a comment"),
+        pytest.param(
+            [("Auto-Submitted", "auto-replied; owner-email=a@example.com")],
+            SkipReason.AUTO_REPLY,
+            id="with a parameter",
+        ),
+        pytest.param([("Auto-Submitted", "auto-notified")], SkipReason.AUTO_REPLY, id="auto-notified"),
+        pytest.param([("Auto-Submitted", "auto-something-new")], SkipReason.AUTO_REPLY, id="a keyword of the future"),
+        pytest.param([("Auto-Submitted", "no")], None, id="Auto-Submitted: no"),
+        pytest.param([("Auto-Submitted", " NO (really) ")], None, id="no, in capitals"),
+        pytest.param([("Auto-Submitted", "auto-generated")], None, id="an alert nobody asked for"),
+        pytest.param(
+            [("Auto-Submitted", "auto-generated"), ("In-Reply-To", "<1@example.org>")],
+            SkipReason.AUTO_REPLY,
+            id="an absence note of Exchange",
+        ),
+        pytest.param([("X-Auto-Response-Suppress", "All")], None, id="X-Auto-Response-Suppress"),
+        pytest.param([("In-Reply-To", "<1@example.org>")], None, id="a person's answer"),
+        pytest.param([("X-Autoreply", "yes")], SkipReason.AUTO_REPLY, id="X-Autoreply"),
+        pytest.param([("X-Autoreply", "no")], None, id="X-Autoreply: no"),
+        pytest.param([("X-Autorespond", "Your order")], SkipReason.AUTO_REPLY, id="X-Autorespond"),
+        pytest.param([("Precedence", "auto_reply")], SkipReason.AUTO_REPLY, id="Precedence: auto_reply"),
+        pytest.param([("Return-Path", "<>")], SkipReason.BOUNCE, id="empty return path"),
+        pytest.param([("Return-Path", " < > ")], SkipReason.BOUNCE, id="empty return path with blanks"),
+        pytest.param([("Return-Path", "<ada@example.com>")], None, id="a return path"),
+        pytest.param(
+            [("Return-Path", "<>"), ("Auto-Submitted", "auto-replied")], SkipReason.AUTO_REPLY, id="a vacation note"
+        ),
+        pytest.param(
+            [("X-Failed-Recipients", "a@example.net"), ("Auto-Submitted", "auto-replied")],
+            SkipReason.BOUNCE,
+            id="failed",
+        ),
+        pytest.param([("From", "Mail Delivery <MAILER-DAEMON@example.net>")], SkipReason.BOUNCE, id="a mailer daemon"),
+        pytest.param([("From", "MAILER-DAEMON")], None, id="a name is no address"),
+        pytest.param([("List-Id", "<talk.example.net>")], SkipReason.BULK, id="List-Id"),
+        pytest.param([("List-Unsubscribe", "<https://example.net/u>")], SkipReason.BULK, id="List-Unsubscribe"),
+        pytest.param([("Precedence", "Bulk")], SkipReason.BULK, id="bulk"),
+        pytest.param([("Precedence", "list")], SkipReason.BULK, id="list"),
+        pytest.param([("Precedence", "junk")], SkipReason.BULK, id="junk"),
+        pytest.param([("Precedence", "first-class")], None, id="another precedence"),
+        pytest.param([("Subject", "Re: task #12")], None, id="somebody's task number means nothing"),
+    ],
+)
+def test_headers_say_how_a_mail_came_to_be(
+    make_message: MakeMessage, headers: list[tuple[str, str]], reason: SkipReason | None
+) -> None:
+    assert reason_for(make_message(headers=headers)) == reason
+
+
+@pytest.mark.parametrize(
+    ("content_type", "reason"),
+    [
+        ('multipart/report; report-type="delivery-status"; boundary=x', SkipReason.BOUNCE),
+        ("Multipart/Report; Report-Type=Delivery-Status", SkipReason.BOUNCE),
+        ("multipart/report; report-type=disposition-notification", SkipReason.AUTO_REPLY),
+        ("multipart/report; report-type=feedback-report", None),
+        ("multipart/report", None),
+    ],
+)
+def test_reports_are_told_apart_by_their_type(
+    make_message: MakeMessage, content_type: str, reason: SkipReason | None
+) -> None:
+    assert reason_for(make_message(headers=[("Content-Type", content_type)], mime_type="multipart/report")) == reason
+    assert reason_for(make_message(headers=[("Content-Type", content_type)], mime_type="multipart/mixed")) is None
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        [("Auto-Submitted", "auto-replied")],
+        [("X-Failed-Recipients", "a@example.net")],
+        [("Return-Path", "<>")],
+        [("List-Id", "<talk.example.net>")],
+        [("From", "bot@example.org")],
+    ],
+)
+def test_nothing_is_skipped_that_the_policy_does_not_name(
+    make_message: MakeMessage, headers: list[tuple[str, str]]
+) -> None:
+    assert reason_for(make_message(headers=headers), SKIP_NOTHING) is None
+
+
+def test_only_labels_a_person_can_change_are_looked_at_again() -> None:
+    assert {"draft", "sent", "spam", "trash"} == LABEL_REASONS
+
+
+def test_a_task_is_named_by_message_and_thread(make_message: MakeMessage) -> None:
+    draft = draft_of(make_message())
+    assert draft.external_ref == f"gmail:{THREAD_ID}#{MESSAGE_ID}"
+    assert draft.container_ref == f"gmail:{THREAD_ID}"
+    assert (draft.title, draft.body, draft.project) == ("A dented tin", "Could you send me a new tin?", "shop")
+
+
+@pytest.mark.parametrize("subject", ["", "   ", "\t\n"])
+def test_without_a_subject_the_title_says_so(make_message: MakeMessage, subject: str) -> None:
+    assert draft_of(make_message(headers=[("Subject", subject)])).title == NO_SUBJECT
+
+
+def test_a_title_is_one_line_and_ends_in_an_ellipsis_when_cut(make_message: MakeMessage) -> None:
+    assert draft_of(make_message(headers=[("Subject", "  a \n b\t c ")])).title == "a b c"
+    exact = "x" * MAX_TITLE_CHARACTERS
+    assert draft_of(make_message(headers=[("Subject", exact)])).title == exact
+    assert draft_of(make_message(headers=[("Subject", exact + "x")])).title == exact[:-1] + "…"
+
+
+@pytest.mark.parametrize("character", ["x", "é", "茶", "🍵"])
+def test_a_body_past_the_limit_is_cut_between_characters_and_says_so(make_message: MakeMessage, character: str) -> None:
+    exact = character * (MAX_BODY_BYTES // len(character.encode()))
+    body = draft_of(make_message(text=exact + character * 4)).body
+    assert MAX_BODY_BYTES - 8 < len(body.encode()) <= MAX_BODY_BYTES
+    text, _, last = body.rpartition("\n\n")
+    assert set(text) == {character}
+    assert last == "[The text is cut here. The whole message is in Gmail.]"
+
+
+def test_a_body_within_the_limit_is_whole(make_message: MakeMessage) -> None:
+    exact = "x" * MAX_BODY_BYTES
+    assert draft_of(make_message(text=exact)).body == exact
+
+
+def test_the_source_says_where_the_task_comes_from(make_message: MakeMessage) -> None:
+    message = make_message(
+        headers=[
+            ("To", '"Shop, the" <support@example.org>, b@example.com'),
+            ("Cc", "c@example.com"),
+            ("Cc", "d@example.com"),
+        ],
+        attachments=(Attachment("a.pdf", "application/pdf", 7),),
+    )
+    assert draft_of(message).source == {
+        "mailbox": "support",
+        "account": "support@example.org",
+        "message_id": MESSAGE_ID,
+        "thread_id": THREAD_ID,
+        "rfc_message_id": "<4117@example.com>",
+        "from": "Ada Winter <ada@example.com>",
+        "to": ['"Shop, the" <support@example.org>', "b@example.com"],
+        "cc": ["c@example.com", "d@example.com"],
+        "internal_date": "2026-11-23T08:12:11+00:00",
+        "gmail_url": f"https://mail.google.com/mail/?authuser=support@example.org#all/{THREAD_ID}",
+        "attachments": [{"name": "a.pdf", "mime_type": "application/pdf", "size": 7}],
+        "labels": ["INBOX", "UNREAD"],
+    }
+
+
+def test_a_source_is_bounded_and_counts_what_it_leaves_out(make_message: MakeMessage) -> None:
+    many = ", ".join(f"{'n' * 500} <r{number}@example.com>" for number in range(300))
+    files = (Attachment("n" * 1000, "x" * 1000, 1),) * 1500
+    source = draft_of(
+        make_message(headers=[("To", many), ("Cc", many), ("Message-ID", "x" * 60_000)], attachments=files)
+    ).source
+    assert len(json.dumps(source)) < 200_000
+    assert (source["to_left_out"], source["cc_left_out"]) == (300 - MAX_RECIPIENTS, 300 - MAX_RECIPIENTS)
+    assert source["attachments_left_out"] == 1500 - MAX_ATTACHMENTS
+
+
+def test_an_account_can_not_change_the_link_around_it(make_message: MakeMessage) -> None:
+    decision = decide(make_message(), SKIP_NOTHING, mailbox="m", account="a+b&c#d@example.org", project=None)
+    assert isinstance(decision, MakeTask)
+    assert str(decision.draft.source["gmail_url"]).startswith(
+        "https://mail.google.com/mail/?authuser=a%2Bb%26c%23d@example.org#all/"
+    )
+
+
+CLEAN = st.text(max_size=60).map(lambda text: clean_line(text).text)
+NAMES = st.sampled_from(
+    ["From", "To", "Cc", "Subject", "Content-Type", "Auto-Submitted", "Precedence", "Return-Path", "List-Id"]
+)
+
+
+@given(
+    headers=st.lists(st.tuples(NAMES, CLEAN), max_size=6),
+    labels=st.frozensets(st.sampled_from(["INBOX", "SENT", "SPAM", "x"])),
+)
+def test_any_message_is_decided_and_a_task_can_be_stored(
+    headers: list[tuple[str, str]], labels: frozenset[str]
+) -> None:
+    message = Message(
+        message_id=MESSAGE_ID,
+        thread_id=THREAD_ID,
+        labels=labels,
+        internal_date=datetime.fromisoformat("2026-11-23T09:12:11+01:00"),
+        size=0,
+        headers=tuple(Header(name, value) for name, value in headers),
+        text="",
+        mime_type="multipart/report",
+        attachments=(),
+    )
+    decision = decide(message, SKIP_ALL, mailbox="support", account="support@example.org", project=None)
+    if isinstance(decision, MakeTask):
+        assert 0 < len(decision.draft.title) <= MAX_TITLE_CHARACTERS
+        assert json.loads(json.dumps(decision.draft.source)) == decision.draft.source
+        assert decision.draft.source["internal_date"] == "2026-11-23T08:12:11+00:00"
