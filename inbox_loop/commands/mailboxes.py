@@ -54,6 +54,7 @@ def _open_mailbox(
     with closing(GoogleMailbox(each.name, credentials, settings.gmail, stop)) as gmail:
         yield Mailbox(
             name=each.name,
+            tenant=each.tenant,
             address=each.address,
             project=each.project,
             gmail=gmail,

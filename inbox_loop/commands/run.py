@@ -8,10 +8,8 @@ mistakes is logged, and the earlier one stays in force.
 from __future__ import annotations
 
 import os
-import socket
 import threading
 import time
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,29 +17,33 @@ import structlog
 import typer
 
 from inbox_loop import __version__
+from inbox_loop.commands import heartbeat
+from inbox_loop.commands.heartbeat import Heartbeat
 from inbox_loop.commands.mailboxes import choose_mailboxes, open_mailboxes
 from inbox_loop.commands.options import ConfigOption, read_settings
 from inbox_loop.commands.signals import Requests, listening
 from inbox_loop.commands.wiring import open_database
-from inbox_loop.errors import EXIT_FINE, ConfigError, InboxLoopError
+from inbox_loop.errors import EXIT_FINE, UsageError
 from inbox_loop.loop.schedule import Job, Schedule
 from inbox_loop.loop.watch import Watch
-from inbox_loop.repository.database import Database
-from inbox_loop.repository.health import record_heartbeat
-from inbox_loop.settings import Settings
-
-HEARTBEAT_SECONDS = 60.0
+from inbox_loop.settings import PollSettings, Settings
 
 log = structlog.get_logger()
 
 
 def run(context: typer.Context, *, config: ConfigOption = None) -> int:
     """Poll every mailbox, day and night, until told to stop."""
-    settings: Settings | None = read_settings(context, config)
     began = time.monotonic()
+    settings = read_settings(context, config)
+    names = [mailbox.name for mailbox in choose_mailboxes(settings, None)]
+    log.info("daemon.started", version=__version__, pid=os.getpid(), mailboxes=names)
     with listening() as requests:
-        while settings is not None:
-            settings = _serve(settings, requests, context, config)
+        while True:
+            following = _serve(settings, requests, context, config)
+            if following is None:
+                break
+            settings = following
+            log.info("daemon.reloaded", mailboxes=[mailbox.name for mailbox in choose_mailboxes(settings, None)])
     log.info("daemon.stopped", uptime_seconds=round(time.monotonic() - began))
     return EXIT_FINE
 
@@ -49,8 +51,6 @@ def run(context: typer.Context, *, config: ConfigOption = None) -> int:
 def _serve(settings: Settings, requests: Requests, context: typer.Context, config: Path | None) -> Settings | None:
     """Run the daemon with these settings; the next ones to run with, or None when it is to stop."""
     chosen = choose_mailboxes(settings, None)
-    names = [mailbox.name for mailbox in chosen]
-    log.info("daemon.started", version=__version__, pid=os.getpid(), mailboxes=names)
     ending = threading.Event()
     with (
         open_database(settings) as database,
@@ -65,14 +65,25 @@ def _serve(settings: Settings, requests: Requests, context: typer.Context, confi
             )
             for mailbox in mailboxes.values()
         ]
-        schedule = Schedule(_jobs(settings, watches, database))
+        pulse = Heartbeat(database, watches)
+        schedule = Schedule([_turns(watch, settings.poll) for watch in watches] + [_beats(pulse)])
         schedule.start()
-        log.info("daemon.ready", mailboxes=names)
+        log.info("daemon.ready", mailboxes=[mailbox.name for mailbox in chosen])
         following = _wait(requests, context, config)
-        log.info("daemon.stopping", reload=following is not None)
+        if following is None:
+            log.info("daemon.stopping")
         ending.set()
         schedule.stop()
+        pulse.beat()
     return following
+
+
+def _turns(watch: Watch, poll: PollSettings) -> Job:
+    return Job(f"poll {watch.health.name}", poll.interval_seconds, poll.jitter_seconds, 0.0, watch.take_turn)
+
+
+def _beats(pulse: Heartbeat) -> Job:
+    return Job("heartbeat", heartbeat.INTERVAL_SECONDS, 0.0, heartbeat.FIRST_SECONDS, pulse.beat)
 
 
 def _wait(requests: Requests, context: typer.Context, config: Path | None) -> Settings | None:
@@ -82,36 +93,11 @@ def _wait(requests: Requests, context: typer.Context, config: Path | None) -> Se
         requests.any.clear()
         if requests.stop.is_set():
             return None
-        if requests.reload.is_set():
-            requests.reload.clear()
-            try:
-                return read_settings(context, config)
-            except ConfigError as error:
-                log.error("config.invalid", problems=[f"{p.key}: {p.message}" for p in error.problems])  # noqa: TRY400
-
-
-def _jobs(settings: Settings, watches: Sequence[Watch], database: Database) -> list[Job]:
-    poll = settings.poll
-    turns = [
-        Job(f"poll {watch.health.name}", poll.interval_seconds, poll.jitter_seconds, watch.take_turn)
-        for watch in watches
-    ]
-    tenants = {mailbox.name: mailbox.tenant for mailbox in settings.mailboxes}
-    daemon = f"{socket.gethostname()}:{os.getpid()}"
-
-    def beat() -> None:
-        for watch in watches:
-            health = watch.health
-            try:
-                record_heartbeat(
-                    database,
-                    tenants[health.name],
-                    health.name,
-                    daemon=daemon,
-                    last_good_poll_at=health.last_good_poll_at,
-                    last_error=health.last_error,
-                )
-            except InboxLoopError as error:
-                log.warning("heartbeat.failed", mailbox=health.name, error=error.code)
-
-    return [*turns, Job("heartbeat", HEARTBEAT_SECONDS, 0.0, beat)]
+        requests.reload.clear()
+        try:
+            settings = read_settings(context, config)
+            choose_mailboxes(settings, None)
+        except UsageError as error:
+            log.error("config.invalid", problems=str(error).splitlines(), hint=error.hint)  # noqa: TRY400 - no fault of ours
+        else:
+            return settings

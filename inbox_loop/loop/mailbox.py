@@ -26,6 +26,7 @@ class Mailbox:
     """A mailbox, ready to be polled, backfilled and reconciled."""
 
     name: str
+    tenant: str
     address: str | None
     """As the configuration declares it; None leaves it to the sign-in."""
     project: str | None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
@@ -22,6 +22,8 @@ class Job:
     name: str
     interval_seconds: float
     jitter_seconds: float
+    delay_seconds: float
+    """Of the first run after the start."""
     run: Callable[[], None]
     """Must return on its own soon after the daemon was told to stop, and must not raise."""
 
@@ -41,14 +43,14 @@ class Schedule:
                 id=job.name,
                 seconds=job.interval_seconds,
                 jitter=job.jitter_seconds or None,
-                next_run_time=datetime.now(UTC),
+                next_run_time=datetime.now(UTC) + timedelta(seconds=job.delay_seconds),
                 coalesce=True,
                 max_instances=1,
                 misfire_grace_time=None,
             )
 
     def start(self) -> None:
-        """Run every job now, then at its interval."""
+        """Run every job after its delay, then at its interval."""
         self._scheduler.start()
 
     def stop(self) -> None:

@@ -59,6 +59,11 @@ class Watch:
         self._account_checked = False
         self.health = MailboxHealth(mailbox.name)
 
+    @property
+    def tenant(self) -> str:
+        """Whose mailbox it is."""
+        return self._mailbox.tenant
+
     def take_turn(self) -> None:
         """Poll or reconcile once. Returns after any trouble; ``health`` tells."""
         try:

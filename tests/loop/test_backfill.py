@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from support.desk import Desk
+from support.desk import Desk, many_parts
 
 import inbox_loop.gmail.mailbox
 import inbox_loop.loop.ingest
@@ -229,9 +229,7 @@ def test_after_a_complete_backfill_a_reconcile_looks_back_further(open_desk: Cal
 
 def test_a_message_that_cannot_be_read_is_quarantined_and_the_rest_goes_on(open_desk: Callable[..., Desk]) -> None:
     desk = open_desk()
-    parts = "".join(f"--b\r\nContent-Type: text/plain\r\n\r\n{n}\r\n" for n in range(MAX_PARTS + 1))
-    head = "From: a@example.org\r\nSubject: Many parts\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n"
-    bomb = desk.account.deliver(f"{head}{parts}--b--\r\n".encode())
+    bomb = desk.account.deliver(many_parts("Too many", MAX_PARTS + 1))
     desk.deliver("Ordinary")
     report = desk.backfill()
     assert (report.created, report.quarantined, report.pending) == (1, 1, 0)

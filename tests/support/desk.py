@@ -39,6 +39,13 @@ def plain_mail(subject: str, text: str = "Please look into it.", *, sender: str 
     return mail.as_bytes()
 
 
+def many_parts(subject: str, count: int) -> bytes:
+    """A mail of so many small parts."""
+    parts = "".join(f"--b\r\nContent-Type: text/plain\r\n\r\n{n}\r\n" for n in range(count))
+    head = f"From: ann@example.org\r\nSubject: {subject}\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n"
+    return f"{head}{parts}--b--\r\n".encode()
+
+
 @dataclass(frozen=True, slots=True)
 class Desk:
     """One mailbox as a test works with it."""
