@@ -12,7 +12,6 @@ from inbox_loop.errors import UnreadableMessage
 from inbox_loop.message.addresses import read_header
 from inbox_loop.message.body import BodyReader, list_attachments
 from inbox_loop.message.clean import Cleaned, clean_line, clean_text
-from inbox_loop.message.html_text import tidy_lines
 from inbox_loop.message.mime import Part, walk
 from inbox_loop.message.model import Attachment, Header, Message
 
@@ -50,7 +49,7 @@ def read_message(
         internal_date=internal_date,
         size=size,
         headers=tuple(Header(name.text, value.text) for name, value in headers),
-        text=tidy_lines(text.text),
+        text=text.text.strip("\n") if text.text.strip() else "",
         mime_type=kind.text,
         attachments=tuple(
             Attachment(name.text[:MAX_NAME_CHARACTERS] or UNNAMED, mime_type.text, max(size, 0))

@@ -6,6 +6,7 @@ import time
 import unicodedata
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -51,6 +52,11 @@ def test_headers_are_decoded_clean_one_line_and_in_order(read_raw: ReadRaw) -> N
     assert list(message.header_values("x-a")) == ["1", "2"]
     assert message.header("From") == '"Winter, Ada" <a@example.com>'
     assert message.cleaned == 2
+
+
+def test_the_blanks_of_a_plain_text_are_kept(read_raw: ReadRaw) -> None:
+    assert read_raw(b"\r\n\r\n  indented\r\n\r\n\r\n-- \r\nAda\r\n\r\n").text == "  indented\n\n\n-- \nAda"
+    assert read_raw(b"\r\n \x00\r\n").text == ""
 
 
 def test_missing_headers_are_empty(read_raw: ReadRaw) -> None:
@@ -122,6 +128,14 @@ def test_many_headers_and_long_ones_are_bounded(read_part: ReadPart) -> None:
     message = read_part(Part("text/plain", "", headers + (Header("X", "y"),) * 5000, b"", 0))
     assert len(message.headers) == MAX_HEADERS
     assert max(len(header.value) for header in message.headers) <= 70_000
+
+
+def test_the_odd_mail_python_keeps_for_its_own_tests_is_read(read_raw: ReadRaw) -> None:
+    corpus = pytest.importorskip("test.test_email.data", reason="this Python comes without its tests")
+    mail = [path for folder in corpus.__path__ for path in sorted(Path(folder).glob("msg_*.txt"))]
+    assert mail
+    for path in mail:
+        assert all(map(is_clean, texts_of(read_raw(path.read_bytes())))), path.name
 
 
 HOSTILE = st.text(
