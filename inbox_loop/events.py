@@ -47,30 +47,24 @@ class Event:
 
 
 _DAEMON = (
-    Event(
-        "daemon.started", "info", ("version", "pid", "mailboxes"), "The daemon begins, or begins anew after a reload."
-    ),
+    Event("daemon.started", "info", ("version", "pid", "mailboxes"), "The daemon begins."),
     Event("daemon.ready", "info", ("mailboxes",), "Database and schedule are up; polls run from now on."),
-    Event(
-        "daemon.stopping",
-        "info",
-        ("reload",),
-        "The daemon ends what it has begun, because it was asked to stop, or to read its configuration again (reload).",
-    ),
+    Event("daemon.reloaded", "info", ("mailboxes",), "The configuration was read again, and is in force from now on."),
+    Event("daemon.stopping", "info", (), "The daemon was asked to stop, and ends what it has begun."),
     Event(
         "daemon.stopped", "info", ("uptime_seconds",), "The daemon has ended. What is unfinished is for the next start."
     ),
     Event(
         "config.invalid",
         "error",
-        ("problems",),
+        ("problems", "hint"),
         "The configuration was to be read again and has mistakes; the earlier one stays in force.",
         "Correct the keys that the line names, and send SIGHUP again.",
     ),
     Event(
         "heartbeat.failed",
         "warning",
-        ("mailbox", "error"),
+        ("mailbox", "hint"),
         "The daemon could not tell the database how the mailbox is, so inbox-loop status may call it stale.",
         "Passing trouble heals by itself; when it stays, look at the database.",
     ),

@@ -41,16 +41,6 @@ MARGIN_SECONDS = 60.0
 log = structlog.get_logger()
 
 
-def load_credentials(token_file: Path, *, timeout_seconds: float, mailbox: str = "NAME") -> Credentials:
-    """The sign-in in ``token_file``; ``mailbox`` is for the command in a hint.
-
-    Raises ``NeedsAuth``: missing, unreadable, open to others, or of no known shape. Asks nobody.
-    """
-    credentials = Credentials(token_file, timeout_seconds=timeout_seconds, mailbox=mailbox)
-    credentials.read_file()
-    return credentials
-
-
 class Credentials:
     """Access tokens for one mailbox. Thread-safe.
 
@@ -83,11 +73,6 @@ class Credentials:
                 raise self._failure
             self._renew(file, bounds)
             return str(self._google.token)
-
-    def read_file(self) -> None:
-        """Read the token file now, if it is not the one in use; raises ``NeedsAuth``."""
-        with self._lock:
-            self._use_new_file()
 
     def _use_new_file(self) -> TokenFile:
         if self._file is None or find_stamp(self._path) != self._file.stamp:

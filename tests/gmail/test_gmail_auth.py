@@ -16,7 +16,7 @@ from fixtures.gmail import ADDRESS
 from structlog.testing import capture_logs
 
 from inbox_loop.errors import DeadlineExceeded, GmailUnreachable, NeedsAuth, Stopped
-from inbox_loop.gmail.auth import Credentials, load_credentials
+from inbox_loop.gmail.auth import Credentials
 from inbox_loop.gmail.bounds import Bounds
 from inbox_loop.gmail.mailbox import GoogleMailbox
 from inbox_loop.gmail.token_file import TokenFile
@@ -26,7 +26,7 @@ from inbox_loop.simulator.server import Simulator
 
 @pytest.fixture
 def credentials(token_file: Path) -> Credentials:
-    return load_credentials(token_file, timeout_seconds=5.0, mailbox="desk")
+    return Credentials(token_file, timeout_seconds=5.0, mailbox="desk")
 
 
 def token_calls(simulator: Simulator) -> int:
@@ -46,7 +46,7 @@ def test_a_token_in_the_file_spares_the_first_question(simulator: Simulator, tok
     held = simulator.tokens.issue_access_token(ADDRESS)
     change(token_file, token=held, expiry=(datetime.now(UTC) + timedelta(hours=1)).isoformat())
 
-    assert load_credentials(token_file, timeout_seconds=5.0).find_token(bounds) == held
+    assert Credentials(token_file, timeout_seconds=5.0, mailbox="desk").find_token(bounds) == held
     assert token_calls(simulator) == 0
 
 
@@ -128,7 +128,7 @@ def test_nobody_at_the_token_endpoint_is_passing_trouble(token_file: Path, bound
     change(token_file, token_uri="http://127.0.0.1:1/token")
 
     with pytest.raises(GmailUnreachable):
-        load_credentials(token_file, timeout_seconds=5.0).find_token(bounds)
+        Credentials(token_file, timeout_seconds=5.0, mailbox="desk").find_token(bounds)
 
 
 @pytest.mark.parametrize("kind", ["hang", "drip"])
@@ -193,8 +193,6 @@ def test_a_missing_file_is_trouble_of_the_first_use_and_a_sign_in_ends_it(
     for _ in range(2):
         with pytest.raises(NeedsAuth, match="no token file"):
             credentials.find_token(bounds)
-    with pytest.raises(NeedsAuth, match="no token file"):
-        load_credentials(path, timeout_seconds=5.0)
 
     simulator.token_file(ADDRESS, path)
 
@@ -214,21 +212,21 @@ def test_a_replaced_refresh_token_is_saved_and_the_rest_of_the_file_kept(
     rotating_token_endpoint: str, token_file: Path, bounds: Bounds
 ) -> None:
     change(token_file, token_uri=rotating_token_endpoint, note="mine")
-    credentials = load_credentials(token_file, timeout_seconds=5.0)
+    credentials = Credentials(token_file, timeout_seconds=5.0, mailbox="desk")
 
     token = credentials.find_token(bounds)
 
     saved = json.loads(token_file.read_text(encoding="utf-8"))
     assert (saved["refresh_token"], saved["token"], saved["note"]) == ("rotated-1", token, "mine")
     assert credentials.find_token(bounds) == token
-    assert load_credentials(token_file, timeout_seconds=5.0).find_token(bounds) == token
+    assert Credentials(token_file, timeout_seconds=5.0, mailbox="desk").find_token(bounds) == token
 
 
 def test_a_replaced_refresh_token_that_can_not_be_saved_goes_on_in_memory_and_is_told(
     rotating_token_endpoint: str, token_file: Path, bounds: Bounds, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     change(token_file, token_uri=rotating_token_endpoint)
-    credentials = load_credentials(token_file, timeout_seconds=5.0, mailbox="desk")
+    credentials = Credentials(token_file, timeout_seconds=5.0, mailbox="desk")
 
     def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
@@ -246,7 +244,7 @@ def test_a_sign_in_made_during_a_renewal_is_not_written_over(
     rotating_token_endpoint: str, token_file: Path, bounds: Bounds, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     change(token_file, token_uri=rotating_token_endpoint)
-    credentials = load_credentials(token_file, timeout_seconds=5.0)
+    credentials = Credentials(token_file, timeout_seconds=5.0, mailbox="desk")
     ask = Credentials._ask_for_token  # noqa: SLF001  # the moment between question and answer has no other name
 
     def sign_in_meanwhile(self: Credentials, file: TokenFile, bounds: Bounds) -> None:
@@ -288,10 +286,10 @@ def test_a_service_account_reads_for_its_subject(
     assert open_mailbox().find_profile().address == ADDRESS
 
 
-def test_a_damaged_key_of_a_service_account_is_told_without_the_key(token_file: Path) -> None:
+def test_a_damaged_key_of_a_service_account_is_told_without_the_key(token_file: Path, bounds: Bounds) -> None:
     key = "-----BEGIN PRIVATE KEY-----\nhush-hush\n-----END PRIVATE KEY-----\n"
     change(token_file, type="service_account", client_email="r@example.com", private_key=key, subject=ADDRESS)
 
     with pytest.raises(NeedsAuth, match="damaged") as caught:
-        load_credentials(token_file, timeout_seconds=5.0)
+        Credentials(token_file, timeout_seconds=5.0, mailbox="desk").find_token(bounds)
     assert "hush" not in f"{caught.value} {caught.value.hint} {caught.value.__cause__}"

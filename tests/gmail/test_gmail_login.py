@@ -16,7 +16,7 @@ import pytest
 from fixtures.gmail import ADDRESS
 
 from inbox_loop.errors import NeedsAuth, UsageError
-from inbox_loop.gmail.auth import SCOPE, load_credentials
+from inbox_loop.gmail.auth import SCOPE, Credentials
 from inbox_loop.gmail.bounds import Bounds
 from inbox_loop.gmail.login import sign_in
 from inbox_loop.simulator.server import Simulator
@@ -84,7 +84,7 @@ def test_a_sign_in_is_saved_for_its_owner_alone_and_works(
     start(client_file, token_file, browser.open)
 
     assert stat.S_IMODE(token_file.stat().st_mode) == 0o600
-    token = load_credentials(token_file, timeout_seconds=5.0).find_token(bounds)
+    token = Credentials(token_file, timeout_seconds=5.0, mailbox="desk").find_token(bounds)
     assert simulator.tokens.find_address(token) == ADDRESS
     assert json.loads(token_file.read_text(encoding="utf-8"))["token_uri"] == f"{simulator.url}/token"
 

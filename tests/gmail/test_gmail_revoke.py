@@ -9,7 +9,7 @@ import pytest
 from fixtures.gmail import ADDRESS
 
 from inbox_loop.errors import GmailUnreachable, NeedsAuth, UsageError
-from inbox_loop.gmail.auth import load_credentials
+from inbox_loop.gmail.auth import Credentials
 from inbox_loop.gmail.bounds import Bounds
 from inbox_loop.gmail.revoke import revoke_sign_in
 from inbox_loop.simulator.server import Simulator
@@ -29,7 +29,7 @@ def test_a_revoked_sign_in_is_dead_at_google_and_gone_here(
 
     assert not token_file.exists()
     with pytest.raises(NeedsAuth, match="invalid_grant"):
-        load_credentials(copy, timeout_seconds=5.0).find_token(bounds)
+        Credentials(copy, timeout_seconds=5.0, mailbox="desk").find_token(bounds)
 
 
 def test_a_sign_in_that_is_dead_already_is_deleted(simulator: Simulator, token_file: Path) -> None:
