@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-import lxml.html  # type: ignore[import-untyped]  # it comes with inscriptis, which has no types either
+import lxml.html
 from inscriptis.css_profiles import STRICT_CSS_PROFILE
 from inscriptis.html_engine import Inscriptis
 from inscriptis.html_properties import Display, WhiteSpace
@@ -19,7 +19,7 @@ from inscriptis.model.config import ParserConfig
 from inscriptis.model.html_document_state import HtmlDocumentState
 from inscriptis.model.html_element import HtmlElement
 from inscriptis.model.tag import CustomHtmlTagHandlerMapping
-from lxml.etree import LxmlError  # type: ignore[import-untyped]  # as above
+from lxml.etree import LxmlError
 
 # Larger or deeper HTML is not rendered, only stripped of its tags: the renderer recurses once a level, and copies
 # the line it is at once an element. Ordinary mail stays far below; twenty forwards of a newsletter as well.

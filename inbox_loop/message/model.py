@@ -1,7 +1,7 @@
 """A message as we see it, free of Gmail's wire format and of MIME.
 
 Lives here: ``Message`` and what it is made of. Not here: how Google's dict becomes one (``gmail/wire.py``), how
-bytes become text (``message/decode.py``, ``message/body.py``), or what is made of it (``policy.py``).
+bytes become text (``message/charset.py``, ``message/body.py``), or what is made of it (``policy.py``).
 
 Every text in a ``Message`` is clean: no U+0000, no lone surrogate, no control character but newline and tab.
 It is still hostile data: never run, never interpolated, never logged, escaped wherever it is shown.
