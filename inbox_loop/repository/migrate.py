@@ -102,10 +102,10 @@ def check_schema(database: Database) -> None:
         raise DatabaseOutdated(
             f"the database's schema is at version {status.version}, this program needs {status.latest}", hint=MIGRATE
         )
-    row = database.row(_SQL["compare_without_case"])
-    if row is None or not row["same"]:
+    row = database.row(_SQL["find_citext"])
+    if row is None or not row["found"]:
         raise DatabaseOutdated(
-            "refs would be compared by case: the operators of citext are not found",
+            "refs would be compared by case: citext is not on the search_path",
             hint="Put the schema that holds the extension citext on the search_path of the database user.",
         )
 

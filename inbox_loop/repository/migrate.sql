@@ -10,9 +10,11 @@ select set_config('statement_timeout', '0', true), set_config('lock_timeout', '6
 select pg_advisory_xact_lock(hashtextextended('inbox-loop schema', 0));
 
 -- name: find_history_table
--- purpose: Whether any migration was ever applied here.
+-- purpose: Whether any migration was ever applied here. Asked of the catalog's rows: to_regclass may answer from a
+--          cache, which another migrator's commit does not refresh within our transaction.
 -- reads: none
-select to_regclass('schema_migrations') is not null as exists;
+select exists (
+         select from pg_catalog.pg_class where relname = 'schema_migrations' and pg_table_is_visible(oid)) as exists;
 
 -- name: create_history_table
 -- purpose: Make the table that remembers what was applied.
@@ -35,7 +37,7 @@ select version, name, checksum from schema_migrations order by version;
 -- writes: schema_migrations
 insert into schema_migrations (version, name, checksum) values (%(version)s, %(name)s, %(checksum)s);
 
--- name: compare_without_case
--- purpose: Whether a ref compares without regard to case here: citext's operators may be off this session's path.
+-- name: find_citext
+-- purpose: Whether citext is on this session's path. Without its operators refs would compare by case, and silently so.
 -- reads: none
-select 'gmail:A'::citext = 'gmail:a'::citext as same;
+select to_regtype('citext') is not null as found;

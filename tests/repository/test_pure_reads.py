@@ -83,16 +83,21 @@ class PinnedDatabase(Database):
         yield self._pinned
 
 
-@pytest.fixture
-def filled_url(database: Database, database_url: str, store: PostgresLoopStore) -> str:
-    """A database with a bit of everything in it."""
-    TaskStore(database, tenant="acme").upsert_task(TaskDraft("gmail:1#a", "A title"), actor="ann")
-    store.in_transaction(
-        lambda tx: tx.record_discovered([MessageId("a", "1"), MessageId("b", "1")], FoundBy.POLL, EVERY_DATE)
-    )
-    store.in_transaction(lambda tx: tx.record_outcomes([Outcome("b", 1, MessageState.SKIPPED, "bulk")]))
-    record_heartbeat(database, "acme", "desk", daemon="one", last_good_poll_at=None, last_error=None)
-    return database_url
+@pytest.fixture(scope="module")
+def filled_url(make_module_database: Callable[[str], str], template: str) -> str:
+    """A database with a bit of everything in it, which the tests here only read or roll back."""
+    url = make_module_database(template)
+    with Database(url) as database:
+        ensure_tenant(database, "acme", ["inbox"])
+        TaskStore(database, tenant="acme").upsert_task(TaskDraft("gmail:1#a", "A title"), actor="ann")
+        store = a_store(database)
+        store.create_mailbox("desk@example.com", 100)
+        store.in_transaction(
+            lambda tx: tx.record_discovered([MessageId("a", "1"), MessageId("b", "1")], FoundBy.POLL, EVERY_DATE)
+        )
+        store.in_transaction(lambda tx: tx.record_outcomes([Outcome("b", 1, MessageState.SKIPPED, "bulk")]))
+        record_heartbeat(database, "acme", "desk", daemon="one", last_good_poll_at=None, last_error=None)
+    return url
 
 
 @pytest.fixture
@@ -152,7 +157,7 @@ def test_the_find_path_writes_no_wal(filled_url: str) -> None:
             for find in FINDS:
                 run(find, database)
         assert wal_bytes_of(connection) == before
-        TaskStore(database, tenant="acme").upsert_task(TaskDraft("gmail:1#new", "A title"), actor="bob")
+        TaskStore(database, tenant="acme").upsert_task(TaskDraft("gmail:1#c", "A title"), actor="bob")
         assert wal_bytes_of(connection) > before  # the measure itself works
 
 
