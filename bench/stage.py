@@ -1,0 +1,81 @@
+"""What a benchmark plays on: a private Postgres of its own, and a mailbox at a simulator.
+
+Everything between is the program's own: Google's client, the store, the loop, with no quota to wait for.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from processes import SimulatorProcess
+from pydantic import SecretStr
+
+from inbox_loop.commands.mailboxes import open_mailboxes
+from inbox_loop.commands.wiring import open_database
+from inbox_loop.embedded.throwaway import use_throwaway
+from inbox_loop.loop.mailbox import Mailbox
+from inbox_loop.repository.database import Database
+from inbox_loop.repository.migrate import migrate
+from inbox_loop.settings import DatabaseSettings, GmailSettings, MailboxSettings, Settings
+
+NAME = "bench"
+NO_QUOTA = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """An open mailbox and the database behind it."""
+
+    database: Database
+    mailbox: Mailbox
+
+
+@contextmanager
+def new_folder() -> Iterator[Path]:
+    """A folder for temporary files, gone on leaving."""
+    with tempfile.TemporaryDirectory(prefix="inbox-loop-bench-") as name:
+        yield Path(name)
+
+
+@contextmanager
+def new_postgres() -> Iterator[str]:
+    """A private Postgres with an empty, migrated database; its URL."""
+    with use_throwaway() as url:
+        with Database(url) as database:
+            migrate(database)
+        yield url
+
+
+@contextmanager
+def open_desk(postgres: str, simulator: SimulatorProcess) -> Iterator[Desk]:
+    """The simulator's mailbox, opened as the commands open it."""
+    settings = Settings(
+        database=DatabaseSettings(url=SecretStr(postgres)),
+        gmail=GmailSettings(api_endpoint=simulator.url, units_per_minute=NO_QUOTA),
+        mailboxes=(MailboxSettings(name=NAME, token_file=simulator.token_file),),
+    )
+    with (
+        open_database(settings) as database,
+        open_mailboxes(settings, settings.mailboxes, database, threading.Event()) as mailboxes,
+    ):
+        yield Desk(database, mailboxes[NAME])
+
+
+def backfill_variables(
+    postgres: str, endpoint: str, token_file: Path, *, units_per_minute: int, tenant: str = "default"
+) -> dict[str, str]:
+    """The same mailbox as settings in the environment of a command."""
+    mailbox = {"name": NAME, "token_file": str(token_file), "tenant": tenant}
+    return {
+        "INBOX_LOOP_DATABASE__URL": postgres,
+        "INBOX_LOOP_GMAIL__API_ENDPOINT": endpoint,
+        "INBOX_LOOP_GMAIL__UNITS_PER_MINUTE": str(units_per_minute),
+        "INBOX_LOOP_LOG__FORMAT": "json",
+        "INBOX_LOOP_MAILBOXES": json.dumps([mailbox]),
+    }
