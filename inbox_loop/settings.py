@@ -48,7 +48,7 @@ class DatabaseSettings(_Section):
 
     url: SecretStr = SecretStr("embedded")
     """"embedded" for a private Postgres that starts and ends by itself, or a postgresql:// URL."""
-    data_folder: Path | None = None
+    data_folder: Path | None = Field(default=None, examples=["/srv/inbox-loop"])
     """Where the private Postgres keeps its data. Default: the user's data folder; /var/lib/inbox-loop for root."""
 
 
@@ -98,15 +98,15 @@ class PolicySettings(_Section):
 class MailboxSettings(_Section):
     """One Gmail mailbox."""
 
-    name: Slug
+    name: Slug = Field(examples=["support"])
     """Its name in commands and logs."""
-    token_file: Path
+    token_file: Path = Field(examples=["support-token.json"])
     """Google's authorized-user JSON, or a service-account key with a "subject". Readable by its owner alone."""
-    address: str | None = None
+    address: str | None = Field(default=None, examples=["support@example.com"])
     """Its address, checked against the sign-in when given."""
     tenant: Slug = "default"
     """The tenant whose tasks its messages become."""
-    project: Slug | None = None
+    project: Slug | None = Field(default=None, examples=["inbox"])
     """The project they go to; made if it does not exist."""
     enabled: bool = True
     """False stops reading it and keeps all that is known of it."""

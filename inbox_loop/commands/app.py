@@ -44,13 +44,14 @@ def _print_version(wanted: bool) -> None:  # noqa: FBT001 - typer hands a flag's
 
 
 @app.callback()
-def _global_options(
+def global_options(
     *,
     config: ConfigOption = None,
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version)
     ] = False,
 ) -> None:
+    """Options that go before a sub-command."""
     # Nothing to do: sub-commands find ``config`` by ``read_settings``, and the callback has printed ``version``.
     del config, version
 

@@ -11,6 +11,7 @@ from inbox_loop.commands.options import ConfigOption, find_mailbox, read_setting
 from inbox_loop.commands.show import print_line
 from inbox_loop.commands.wiring import sign_in_to
 
+CLIENT_FILE = "client.json"
 _WAIT_SECONDS = 600.0
 
 
@@ -19,9 +20,13 @@ def log_in(
     *,
     mailbox: Annotated[str, typer.Option("--mailbox", help="The mailbox to sign in to.", metavar="NAME")],
     client_secrets: Annotated[
-        Path,
-        typer.Option("--client-secrets", help="The OAuth client's JSON from the Google Cloud console.", metavar="FILE"),
-    ],
+        Path | None,
+        typer.Option(
+            "--client-secrets",
+            help=f"The OAuth client's JSON from Google Cloud. Default: {CLIENT_FILE} beside the token file.",
+            metavar="FILE",
+        ),
+    ] = None,
     port: Annotated[
         int, typer.Option("--port", help="Local port that Google's answer comes to. 0: any free one.", min=0, max=65535)
     ] = 0,
@@ -36,7 +41,7 @@ def log_in(
     settings = read_settings(context, config)
     token_file = find_mailbox(settings, mailbox).token_file
     sign_in_to(
-        client_secrets,
+        client_secrets or token_file.with_name(CLIENT_FILE),
         token_file,
         port=port,
         open_browser=not no_browser,

@@ -77,17 +77,18 @@ def _read_json(variable: str, location: Location, text: str) -> Override | Probl
 def _first_variable_in(location: Location) -> str:
     section = general_key(location)
     child = next(key for key in KEYS if key[:-1] == section)
-    return _variable((*location, child[-1]))
+    return variable_of((*location, child[-1]))
 
 
-def _variable(location: Location) -> str:
+def variable_of(location: Location) -> str:
+    """The variable that sets the value at ``location``."""
     return PREFIX + "__".join(str(step) for step in location).upper()
 
 
 def _find_misspelling(variable: str) -> Problem | None:
     """A problem when the variable is meant for us: two underscores in a row, or a name much like a setting's."""
     known = [
-        _variable(tuple(0 if step == EACH else step for step in key))
+        variable_of(tuple(0 if step == EACH else step for step in key))
         for key, kind in KEYS.items()
         if kind is not Kind.SECTION
     ]

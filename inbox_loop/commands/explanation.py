@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from inbox_loop.commands.show import moment
 from inbox_loop.loop.ports import FoundBy, MessageState
+from inbox_loop.policy import LABEL_REASONS
 from inbox_loop.repository.messages import LedgerRow
 
 _FOUND_BY = {
@@ -17,21 +18,21 @@ _FOUND_BY = {
     FoundBy.RECONCILE: "a reconcile, which repairs what polls missed",
 }
 
-# The reasons by the code that the ledger keeps. One that is not here is shown by its code alone.
-REASONS = {
-    # skipped
+# The reasons by the code that the ledger keeps, in words. A code that is not here is shown by itself.
+SKIPPED_REASONS = {
     "draft": "it is a draft",
     "sent": "it was sent from this mailbox",
     "spam": "Gmail holds it for spam",
     "trash": "it is in the trash",
     "chat": "it is a chat message",
-    "own_address": "its sender is this mailbox itself or one of policy.own_addresses",
+    "own_address": "its sender is one of policy.own_addresses",
     "auto_reply": "a machine sent it in answer",
     "bounce": "it is a delivery report",
     "bulk": "it is a newsletter or from a mailing list",
     "outside_range": "it is outside of the dates that the backfill asked for",
     "task_deleted": "its task was deleted, and the loop does not bring back what someone deleted",
-    # quarantined
+}
+QUARANTINE_REASONS = {
     "ref_of_another_mailbox": "a task from another mailbox holds its ref",
     "decision_failed": "the rules failed on it, which is a fault of this program",
     "too_many_parts": "it has more parts than this program reads",
@@ -39,20 +40,30 @@ REASONS = {
     "too_large": "Gmail's answer is larger than this program takes in",
     "bad_request": "Gmail calls the request for it a bad one",
     "no_payload": "Gmail's answer has no content",
-    # pending and gone
+    "no_id": "Gmail's answer has no usable message id",
+    "no_threadId": "Gmail's answer has no usable thread id",
+}
+# Of what is tried again: found out by the next try, which also clears them.
+WAITING_REASONS = {
     "not_found": "Gmail says that there is no such message",
     "gmail.unreachable": "Gmail did not answer",
     "gmail.throttled": "Gmail asked to be asked less",
 }
+REASONS = {**SKIPPED_REASONS, **QUARANTINE_REASONS, **WAITING_REASONS}
 
 _NEXT = {
     MessageState.PENDING: "Nothing: the next poll whose time has come reads it.",
     MessageState.TASK: "Nothing.",
-    MessageState.SKIPPED: "Nothing. A message that is moved out of spam, trash or drafts is read again.",
+    MessageState.SKIPPED: "Nothing.",
     MessageState.QUARANTINED: "Look at it in Gmail. The log has an error message.quarantined from that moment.",
     MessageState.GONE: "Nothing: it was deleted in Gmail before it could be read.",
 }
-_NEXT_BY_REASON = {
+_LABELS = "Nothing. When its labels change in Gmail, it is looked at again."
+_NEXT_BY_REASON: dict[str, str] = {
+    **{reason.value: _LABELS for reason in LABEL_REASONS},
+    "own_address": "Nothing. policy.own_addresses says which senders never make a task.",
+    "ref_of_another_mailbox": "Look at that task: inbox-loop tasks show REF, with the ref of this message.",
+    "decision_failed": "Report the log line message.undecidable from that moment; its stack says where.",
     "outside_range": "Run a backfill over a range that holds its date.",
     "task_deleted": "To have the task anew: inbox-loop backfill --remint-deleted, over a range that holds its date.",
     "bulk": "To have tasks from such mail from now on, set policy.skip_bulk = false.",
@@ -66,6 +77,11 @@ def explain(row: LedgerRow) -> tuple[tuple[str, str], ...]:
     return tuple(_tell(row))
 
 
+def advise(state: MessageState, reason: str | None) -> str:
+    """What its reader can do about a message in this state, with this reason."""
+    return _NEXT_BY_REASON.get(reason or "", _NEXT[state])
+
+
 def _tell(row: LedgerRow) -> Iterator[tuple[str, str]]:
     yield "seen", f"{moment(row.seen_at)}, by {_FOUND_BY[row.found_by]}"
     if row.internal_date is not None:
@@ -77,7 +93,7 @@ def _tell(row: LedgerRow) -> Iterator[tuple[str, str]]:
         yield "settled", moment(row.settled_at)
     if row.ref is not None:
         yield "ref", row.ref
-    yield "what to do", _NEXT_BY_REASON.get(row.reason or "", _NEXT[row.state])
+    yield "what to do", advise(row.state, row.reason)
 
 
 def _outcome(row: LedgerRow) -> str:

@@ -7,7 +7,7 @@ Lives here: the table. To add a sub-command is to add a line. Each is imported w
 from __future__ import annotations
 
 from collections import UserDict
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -55,6 +55,7 @@ COMMANDS: Table = {
         {
             "login": "auth_login:log_in",
             "status": "auth_status:show_sign_ins",
+            "revoke": "auth_revoke:revoke",
         },
     ),
     "db": Group(
@@ -64,7 +65,17 @@ COMMANDS: Table = {
             "status": "db_status:show_schema",
         },
     ),
+    "docs": "docs:render_docs",
 }
+
+
+def list_commands(table: Table = COMMANDS) -> Iterator[tuple[tuple[str, ...], Callable[..., Any]]]:
+    """Every sub-command: the words it is called by, and its function."""
+    for name, entry in table.items():
+        if isinstance(entry, Group):
+            yield from (((name, *inner), function) for inner, function in list_commands(entry.commands))
+        else:
+            yield (name,), _load(entry)
 
 
 def add_commands(app: typer.Typer, table: Table = COMMANDS) -> TyperGroup:
@@ -81,7 +92,12 @@ class _Imported(UserDict[str, Any]):
         entry = self.data[name]
         if isinstance(entry, Group):
             return add_commands(typer.Typer(name=name, help=entry.meaning, rich_markup_mode=None), entry.commands)
-        module, function = entry.split(":")
         single = typer.Typer(rich_markup_mode=None, add_completion=False)
-        single.command(name)(getattr(import_module(f"inbox_loop.commands.{module}"), function))
+        single.command(name)(_load(entry))
         return get_command(single)
+
+
+def _load(place: str) -> Callable[..., Any]:
+    module, function = place.split(":")
+    loaded: Callable[..., Any] = getattr(import_module(f"inbox_loop.commands.{module}"), function)
+    return loaded

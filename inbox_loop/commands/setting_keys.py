@@ -35,7 +35,7 @@ class Kind(Enum):
 def _list_keys(model: type[BaseModel], above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Kind]]:
     for name, field in model.model_fields.items():
         key = (*above, name)
-        section, repeated = _section_of(field.annotation)
+        section, repeated = section_of(field.annotation)
         if section is None:
             structured = get_origin(field.annotation) in {tuple, dict}
             yield key, Kind.STRUCTURED if structured else Kind.PLAIN
@@ -48,7 +48,7 @@ def _list_keys(model: type[BaseModel], above: tuple[str, ...] = ()) -> Iterator[
             yield from _list_keys(section, key)
 
 
-def _section_of(annotation: Any) -> tuple[type[BaseModel] | None, bool]:  # noqa: ANN401 - a type annotation can be anything
+def section_of(annotation: Any) -> tuple[type[BaseModel] | None, bool]:  # noqa: ANN401 - a type annotation can be anything
     """The section an annotation speaks of, and whether it is a list of such."""
     repeated = get_origin(annotation) is tuple
     inner = get_args(annotation)[0] if repeated else annotation

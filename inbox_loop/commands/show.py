@@ -12,7 +12,7 @@ import json
 import sys
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from io import StringIO
 
 from rich.console import Console
@@ -49,6 +49,14 @@ def escape_lines(text: str) -> str:
 def moment(at: datetime | None) -> str:
     """A moment in UTC to the second, as people read it; ``-`` for none."""
     return "-" if at is None else at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%SZ")
+
+
+def in_words(age: timedelta) -> str:
+    """A length of time in the largest unit of which there are two or more, down to seconds."""
+    for unit, name in ((timedelta(days=1), "d"), (timedelta(hours=1), "h"), (timedelta(minutes=1), "min")):
+        if age >= 2 * unit:
+            return f"{age // unit} {name}"
+    return f"{age.seconds} s"
 
 
 def print_line(text: str = "") -> None:

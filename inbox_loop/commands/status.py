@@ -9,7 +9,7 @@ import typer
 
 from inbox_loop.commands.mailbox_status import ADVICE, MailboxStatus, exit_code_of, judge, stale_after
 from inbox_loop.commands.options import ConfigOption, JsonOption, TenantOption, choose_tenants, read_settings
-from inbox_loop.commands.show import print_line, print_records, print_table
+from inbox_loop.commands.show import in_words, print_line, print_records, print_table
 from inbox_loop.commands.wiring import find_sign_in_trouble, open_database
 from inbox_loop.loop.ports import MessageState
 from inbox_loop.repository.database import Database
@@ -95,15 +95,8 @@ def _row(status: MailboxStatus, now: datetime) -> tuple[str, ...]:
         MessageState.GONE,
     )
     age = _age_seconds(status, now)
-    ago = "-" if age is None else f"{_in_words(timedelta(seconds=age))} ago"
+    ago = "-" if age is None else f"{in_words(timedelta(seconds=age))} ago"
     return (status.name, status.tenant, status.verdict, ago, *(str(status.count(state)) for state in states))
-
-
-def _in_words(age: timedelta) -> str:
-    for unit, name in ((timedelta(days=1), "d"), (timedelta(hours=1), "h"), (timedelta(minutes=1), "min")):
-        if age >= 2 * unit:
-            return f"{age // unit} {name}"
-    return f"{age.seconds} s"
 
 
 def _advice(status: MailboxStatus) -> str:

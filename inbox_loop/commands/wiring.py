@@ -7,18 +7,20 @@ Google's libraries take half a second to import, so they are imported by the fun
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from inbox_loop.commands.options import DEFAULT_TENANT
-from inbox_loop.embedded.server import use_embedded
+from inbox_loop.embedded.folders import Place
+from inbox_loop.embedded.server import default_folder, use_embedded
 from inbox_loop.errors import NeedsAuth
-from inbox_loop.gmail.token_file import read_token_file
+from inbox_loop.gmail.token_file import TokenFile, read_token_file
 from inbox_loop.repository.database import Database
+from inbox_loop.repository.loop_store import PostgresLoopStore
 from inbox_loop.repository.migrate import check_schema, migrate
 from inbox_loop.repository.tenants import ensure_tenant
-from inbox_loop.settings import MailboxSettings, Settings
+from inbox_loop.settings import DatabaseSettings, MailboxSettings, Settings
 
 EMBEDDED = "embedded"
 
@@ -61,13 +63,43 @@ def _ensure_tenants(database: Database, settings: Settings) -> None:
         ensure_tenant(database, tenant, sorted(names))
 
 
-def find_sign_in_trouble(mailbox: MailboxSettings) -> NeedsAuth | None:
-    """Why the mailbox's token file can't be used, or None when it can. Asks nobody."""
+def find_sign_in(mailbox: MailboxSettings) -> TokenFile | NeedsAuth:
+    """The mailbox's token file, or why it can't be used. Asks nobody."""
     try:
-        read_token_file(mailbox.token_file, mailbox=mailbox.name)
+        return read_token_file(mailbox.token_file, mailbox=mailbox.name)
     except NeedsAuth as trouble:
         return trouble
-    return None
+
+
+def find_sign_in_trouble(mailbox: MailboxSettings) -> NeedsAuth | None:
+    """Why the mailbox's token file can't be used, or None when it can. Asks nobody."""
+    found = find_sign_in(mailbox)
+    return found if isinstance(found, NeedsAuth) else None
+
+
+def find_accounts(settings: Settings) -> Mapping[str, str]:
+    """The Gmail address of each configured mailbox that was read before, by its name, as the database knows it.
+
+    A private Postgres that has no data yet is not made for this. Raises what ``connect_database`` and ``check_schema``
+    raise.
+    """
+    if _is_still_to_be_made(settings.database):
+        return {}
+    with connect_database(settings) as database:
+        check_schema(database)
+        rows = {
+            each.name: PostgresLoopStore(
+                database, tenant=each.tenant, mailbox=each.name, project=each.project
+            ).find_mailbox()
+            for each in settings.mailboxes
+        }
+    return {name: row.address for name, row in rows.items() if row is not None}
+
+
+def _is_still_to_be_made(database: DatabaseSettings) -> bool:
+    if database.url.get_secret_value() != EMBEDDED:
+        return False
+    return not Place(database.data_folder or default_folder()).list_majors()
 
 
 def sign_in_to(
@@ -90,3 +122,10 @@ def sign_in_to(
         timeout_seconds=timeout_seconds,
         show_url=show_url,
     )
+
+
+def revoke_sign_in_of(mailbox: MailboxSettings, *, timeout_seconds: float) -> None:
+    """Give the mailbox's sign-in back; see ``gmail/revoke.py``."""
+    from inbox_loop.gmail.revoke import revoke_sign_in  # noqa: PLC0415 - see the head of this file
+
+    revoke_sign_in(mailbox.token_file, mailbox=mailbox.name, timeout_seconds=timeout_seconds)

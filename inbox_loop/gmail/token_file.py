@@ -50,6 +50,22 @@ class TokenFile:
         return bool(self.content.get("type") == SERVICE_TYPE)
 
     @property
+    def subject(self) -> str | None:
+        """The address a service account reads the mailbox for; None for an authorized user."""
+        return str(self.content["subject"]) if self.is_service_account else None
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """What was agreed to, as far as the file says."""
+        scopes = self.content.get("scopes")
+        return tuple(scope for scope in scopes if isinstance(scope, str)) if isinstance(scopes, list) else ()
+
+    @property
+    def changed_at(self) -> datetime:
+        """When the file was written, in UTC: for an authorized user, as a rule, when they signed in."""
+        return datetime.fromtimestamp(self.stamp.changed_at_ns / 1e9, UTC)
+
+    @property
     def token_uri(self) -> str:
         """Where access tokens come from."""
         return str(self.content["token_uri"])
