@@ -19,7 +19,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
-from inbox_loop.errors import ConfigError, DatabaseOutdated, DatabaseUnreachable, Problem
+from inbox_loop.errors import ConfigError, DatabaseOutdated, DatabaseUnreachable, InboxLoopError, Problem
 from inbox_loop.repository.faults import lost_connection, lost_race, typed_error
 from inbox_loop.repository.statements import Statements
 
@@ -155,7 +155,7 @@ class Database:
                     raise _LostRace from None
                 raise
 
-    def _explained(self, error: psycopg.Error) -> Exception:
+    def _explained(self, error: psycopg.Error) -> InboxLoopError:
         if lost_connection(error):
             # The others in the pool have most likely lost theirs too: replace them now, not one failure each.
             self._pool.check()

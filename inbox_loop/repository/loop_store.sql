@@ -35,14 +35,18 @@ insert into mailboxes (tenant_id, name, address, cursor)
 values (%(tenant_id)s, %(mailbox)s, %(address)s, %(cursor)s);
 
 -- name: find_due
--- purpose: Pending rows whose time has come: polled and reconciled before backfilled, oldest first.
+-- purpose: Pending rows whose time has come: polled and reconciled before backfilled, oldest first. The mailbox is named
+--          by sub-selects, not joined, so that the rows come in the order of messages_due_ix and none is sorted.
 -- reads: tenants, mailboxes, messages
 select m.message_id, m.thread_id, m.attempts, now() - m.pending_since as age, m.revision, m.remint, m.wanted_after,
        m.wanted_before
-  from tenants as n
-  join mailboxes as b on b.tenant_id = n.tenant_id
-  join messages as m on m.tenant_id = b.tenant_id and m.mailbox_id = b.mailbox_id
- where n.slug = %(tenant)s and b.name = %(mailbox)s and m.state = 'pending' and m.next_attempt_at <= now()
+  from messages as m
+ where m.tenant_id = (select tenant_id from tenants where slug = %(tenant)s)
+   and m.mailbox_id = (select b.mailbox_id
+                         from tenants as n
+                         join mailboxes as b on b.tenant_id = n.tenant_id
+                        where n.slug = %(tenant)s and b.name = %(mailbox)s)
+   and m.state = 'pending' and m.next_attempt_at <= now()
  order by (m.found_by = 'backfill'), m.seen_at, m.message_id
  limit %(limit)s;
 

@@ -42,13 +42,12 @@ union all
 order by deleted_at desc nulls first;
 
 -- name: list_tasks
--- purpose: A page of tasks, newest number first; each filter is left out when it is null.
+-- purpose: A page of tasks, newest number first, in the order of tasks_number_uq; each filter is left out when it is null.
 -- reads: tenants, tasks, projects
-select t.*, n.slug as tenant, p.name as project
-  from tenants as n
-  join tasks as t on t.tenant_id = n.tenant_id
+select t.*, %(tenant)s as tenant, p.name as project
+  from tasks as t
   left join projects as p on p.tenant_id = t.tenant_id and p.project_id = t.project_id
- where n.slug = %(tenant)s
+ where t.tenant_id = (select tenant_id from tenants where slug = %(tenant)s)
    and (%(statuses)s::text[] is null or t.status = any (%(statuses)s::text[]))
    and (%(mailbox)s::text is null or t.source ->> 'mailbox' = %(mailbox)s)
    and (%(include_deleted)s or t.deleted_at is null)
