@@ -6,17 +6,18 @@ is over. It runs in this process, so that its record of calls can be read; the b
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from figures import Figure, at_least, exactly
 from mail import make_messages
-from processes import start_command
+from processes import read_log, start_command
 from sizes import Sizes
 from stage import backfill_variables, new_folder, new_postgres
 
+from inbox_loop.errors import EXIT_LOOK
 from inbox_loop.simulator.calls import Call
 from inbox_loop.simulator.server import Simulator
 
@@ -45,28 +46,33 @@ def _backfill_for(seconds: int, simulator: Simulator, first_answer: threading.Ev
         token_file = simulator.token_file(ADDRESS, folder / "token.json")
         variables = backfill_variables(postgres, simulator.url, token_file, units_per_minute=UNITS_PER_MINUTE)
         with start_command(["backfill", "--json"], variables, folder) as process:
-            try:
-                first_answer.wait(START_SECONDS)
-                process.wait(seconds)
-            except subprocess.TimeoutExpired:
-                process.send_signal(signal.SIGTERM)
-            else:
-                raise RuntimeError("the backfill ended too soon: see its log")
+            started = first_answer.wait(START_SECONDS)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(seconds if started else 0)
+            process.terminate()
+            process.communicate(timeout=START_SECONDS)
+        if not started or process.returncode != EXIT_LOOK:
+            raise RuntimeError(f"the backfill was not stopped in the middle: {read_log(folder)}")
 
 
 def _figures(calls: Sequence[Call], seconds: int) -> Iterator[Figure]:
-    asked = [call for call in calls if call.address]
-    start = min(call.at for call in asked)
+    asked = sorted((call for call in calls if call.address), key=lambda call: call.at)
+    start = asked[0].at
     throttled = sum(call.is_throttled for call in asked)
     yield Figure(BENCHMARK, "calls in all", len(asked), "calls")
     yield exactly(BENCHMARK, "answers that said slow down", throttled, "", promised=0)
     for begin in range(0, seconds - WINDOW_SECONDS + 1, WINDOW_SECONDS):
         end = begin + WINDOW_SECONDS
-        yield Figure(BENCHMARK, f"used from {begin} to {end} s", _percent_used(asked, start, begin, end), "%")
-    used = _percent_used(asked, start, WINDOW_SECONDS, seconds)
-    yield at_least(BENCHMARK, f"used from {WINDOW_SECONDS} to {seconds} s", used, "%", promised=97)
+        units = sum(call.units for call in asked if begin <= call.at - start < end)
+        yield Figure(BENCHMARK, f"used from {begin} to {end} s", _percent(units, WINDOW_SECONDS), "%")
+    later = [call for call in asked if call.at - start >= WINDOW_SECONDS]
+    yield at_least(BENCHMARK, f"used from {WINDOW_SECONDS} s on", _pace(later), "%", promised=97)
 
 
-def _percent_used(calls: Sequence[Call], start: float, begin: int, end: int) -> float:
-    units = sum(call.units for call in calls if begin <= call.at - start < end)
-    return 100 * units / ((end - begin) * UNITS_PER_MINUTE / 60)
+def _pace(calls: Sequence[Call]) -> float:
+    """Use between the first call and the last: what a call costs was waited for before it, so the first is left out."""
+    return _percent(sum(call.units for call in calls[1:]), calls[-1].at - calls[0].at)
+
+
+def _percent(units: int, seconds: float) -> float:
+    return 100 * units / (seconds * UNITS_PER_MINUTE / 60)

@@ -80,8 +80,13 @@ def run_command(arguments: list[str], variables: Mapping[str, str], folder: Path
         cpu = cpu_seconds(process.pid)
         output = process.communicate()[0]
     if process.returncode != 0:
-        raise RuntimeError(f"exit code {process.returncode}: {(folder / 'log').read_text()[-2000:]}")
+        raise RuntimeError(f"exit code {process.returncode}: {read_log(folder)}")
     return Ended(output, peak, cpu)
+
+
+def read_log(folder: Path) -> str:
+    """The end of what a command in ``folder`` logged."""
+    return (folder / "log").read_text(encoding="utf-8")[-2000:]
 
 
 def _peak_bytes(pid: int) -> int:
