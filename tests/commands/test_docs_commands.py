@@ -50,7 +50,7 @@ def shown_commands() -> Iterator[tuple[str, str]]:
             r"^ *```[^\n]*\n(.*?)^ *```", path.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
         ):
             for line in block.replace("\\\n", " ").splitlines():
-                text = line.strip().removeprefix("$ ")
+                text = line.strip().removeprefix("$ ").removeprefix(".venv/bin/")
                 if text.startswith("inbox-loop "):
                     yield path.name, text
 
@@ -59,6 +59,13 @@ def shown_commands() -> Iterator[tuple[str, str]]:
 def test_a_command_that_the_documentation_shows_exists_with_its_options(page: str, line: str) -> None:
     assert page
     parse(line)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_a_command_that_is_named_in_a_sentence_exists(path: Path) -> None:
+    for named in re.findall(r"`inbox-loop ([a-z][^`]*)`", path.read_text(encoding="utf-8")):
+        command, _ = find_command(shlex.split(named))
+        assert command.callback is not None
 
 
 def test_the_documentation_shows_commands() -> None:
