@@ -30,4 +30,4 @@ def test_the_script_polls_a_simulator_through_the_public_settings(tmp_path: Path
     assert "Asked afterwards" in second
     report = json.loads(second.strip().splitlines()[0])
     assert (report["created"], report["api_calls"], report["quota_units"]) == (0, 1, 2)
-    assert first.count("$ inbox-loop") == 2
+    assert first.count("$ inbox-loop") == 3

@@ -15,14 +15,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import SecretStr
 
 from inbox_loop.commands.demo_mail import DemoMail, find_demo_mail
 from inbox_loop.commands.demo_table import print_what_became
 from inbox_loop.commands.logs import configure_logs
 from inbox_loop.commands.mailboxes import open_mailboxes
 from inbox_loop.commands.show import print_line
-from inbox_loop.commands.wiring import open_database
+from inbox_loop.embedded.throwaway import use_throwaway
 from inbox_loop.errors import EXIT_FINE, EXIT_LOOK
 from inbox_loop.loop.backfill import BackfillRequest, backfill_once
 from inbox_loop.loop.mailbox import Mailbox
@@ -30,9 +29,11 @@ from inbox_loop.loop.poll import poll_once
 from inbox_loop.loop.ports import EVERY_DATE
 from inbox_loop.loop.report import PassReport
 from inbox_loop.repository.database import Database
+from inbox_loop.repository.migrate import migrate
 from inbox_loop.repository.tasks import TaskStore
+from inbox_loop.repository.tenants import ensure_tenant
 from inbox_loop.repository.upkeep import find_write_position, vacuum
-from inbox_loop.settings import DatabaseSettings, GmailSettings, LogSettings, MailboxSettings, Settings
+from inbox_loop.settings import GmailSettings, LogSettings, MailboxSettings, Settings
 from inbox_loop.simulator.server import Simulator
 from inbox_loop.simulator.store import Account
 from inbox_loop.task import Task
@@ -72,20 +73,24 @@ class Stage:
 
 @contextmanager
 def _stage(demo_mail: DemoMail) -> Iterator[Stage]:
-    with tempfile.TemporaryDirectory(prefix="inbox-loop-demo-") as name, Simulator() as simulator:
-        folder = Path(name)
-        folder.chmod(0o755)  # as root, the private Postgres runs as another user, who must be able to enter
-        account = simulator.account(demo_mail.address)
-        token_file = simulator.token_file(demo_mail.address, folder / "token.json")
+    with (
+        tempfile.TemporaryDirectory(prefix="inbox-loop-demo-") as folder,
+        use_throwaway() as url,
+        Database(url) as database,
+        Simulator() as simulator,
+    ):
+        migrate(database)
+        ensure_tenant(database, TENANT, [])
         settings = Settings(
-            database=DatabaseSettings(url=SecretStr("embedded"), data_folder=folder / "database"),
             gmail=GmailSettings(api_endpoint=simulator.url, units_per_minute=UNITS_PER_MINUTE),
-            mailboxes=(MailboxSettings(name=NAME, token_file=token_file),),
+            mailboxes=(
+                MailboxSettings(
+                    name=NAME, token_file=simulator.token_file(demo_mail.address, Path(folder, "token.json"))
+                ),
+            ),
         )
-        with (
-            open_database(settings) as database,
-            open_mailboxes(settings, settings.mailboxes, database, threading.Event()) as mailboxes,
-        ):
+        with open_mailboxes(settings, settings.mailboxes, database, threading.Event()) as mailboxes:
+            account = simulator.account(demo_mail.address)
             yield Stage(simulator, account, database, mailboxes[NAME], TaskStore(database, tenant=TENANT))
 
 
@@ -160,4 +165,7 @@ def _messages_read(stage: Stage) -> int:
 def _sentence(report: PassReport) -> str:
     parts = [f"{report.created} tasks created", f"{report.skipped} skipped"]
     parts += [f"{report.quarantined} quarantined"] if report.quarantined else []
-    return f"{report.discovered} messages: {', '.join(parts)}, in {report.duration_ms / 1000:.1f} s."
+    return (
+        f"{report.listed} messages: {', '.join(parts)}, in {report.duration_ms / 1000:.1f} s. "
+        "Gmail lists no mail that is in spam or trash."
+    )
