@@ -1,4 +1,4 @@
-"""The demo shows the promises at work, on its own mail and on the user's, and leaves nothing behind."""
+"""The demo shows the promises at work, on its own mail and on the user's."""
 
 from __future__ import annotations
 
