@@ -16,6 +16,7 @@ check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/inbox-loop docs --check
 	$(BIN)/pytest -q tests/test_layout.py
 
 $(READY): pyproject.toml
