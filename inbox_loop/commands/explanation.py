@@ -35,6 +35,7 @@ SKIPPED_REASONS = {
 QUARANTINE_REASONS = {
     "ref_of_another_mailbox": "a task from another mailbox holds its ref",
     "decision_failed": "the rules failed on it, which is a fault of this program",
+    "refused_by_store": "the database refused the task that was made of it, which is a fault of this program",
     "too_many_parts": "it has more parts than this program reads",
     "too_deep": "its parts are nested deeper than this program reads",
     "too_large": "Gmail's answer is larger than this program takes in",

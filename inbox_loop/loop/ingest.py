@@ -17,7 +17,7 @@ from inbox_loop.loop.mailbox import Mailbox
 from inbox_loop.loop.ports import Due, MessageId, MessageState, Outcome
 from inbox_loop.loop.report import Tally
 from inbox_loop.loop.retry import outcome_of_failure
-from inbox_loop.loop.settle import Ask, Settled, settle_once
+from inbox_loop.loop.settle import Ask, Settled, settle_batch
 from inbox_loop.message.model import Message
 from inbox_loop.policy import MakeTask, SkipReason, decide
 
@@ -84,7 +84,7 @@ def ingest_once(mailbox: Mailbox, account: str) -> Batch:
     with mailbox.store.ingesting():
         due = mailbox.store.find_due(BATCH)
         proposals, trouble = _read_batch(mailbox, account, due)
-        settled = settle_once(mailbox, account, proposals) if proposals else ()
+        settled = settle_batch(mailbox, account, proposals)
     for one in settled:
         _log_outcome(mailbox.name, one)
     return Batch(len(due), _tally(settled), trouble)

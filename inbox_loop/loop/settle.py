@@ -19,11 +19,13 @@ from datetime import datetime
 from enum import Enum
 from uuid import UUID
 
+from inbox_loop.errors import InvalidValue
 from inbox_loop.loop.mailbox import Mailbox
 from inbox_loop.loop.ports import Due, MessageState, Outcome, RefHolder, StoreTransaction
 from inbox_loop.policy import SkipReason
 from inbox_loop.task import TaskDraft, UpsertOutcome
 
+REFUSED_BY_STORE = "refused_by_store"
 REF_OF_ANOTHER_MAILBOX = "ref_of_another_mailbox"
 
 
@@ -73,6 +75,29 @@ def _is_of_another_mailbox(holder: RefHolder, mailbox: str, account: str) -> boo
     if holder.source_mailbox is None or holder.source_account is None:
         return False
     return holder.source_mailbox != mailbox and holder.source_account.lower() != account.lower()
+
+
+def settle_batch(mailbox: Mailbox, account: str, proposals: Sequence[Ask | Outcome]) -> tuple[Settled, ...]:
+    """Record a batch, and answer what took effect; nothing is written for an empty one.
+
+    All in one transaction. When the store refuses a draft in it, each in its own, and the refused one is quarantined:
+    one odd message must not hold up the others.
+    """
+    if not proposals:
+        return ()
+    try:
+        return settle_once(mailbox, account, proposals)
+    except InvalidValue:
+        return tuple(one for proposal in proposals for one in _settle_alone(mailbox, account, proposal))
+
+
+def _settle_alone(mailbox: Mailbox, account: str, proposal: Ask | Outcome) -> tuple[Settled, ...]:
+    try:
+        return settle_once(mailbox, account, [proposal])
+    except InvalidValue:
+        if isinstance(proposal, Outcome):
+            raise
+        return settle_once(mailbox, account, [_outcome(proposal, MessageState.QUARANTINED, REFUSED_BY_STORE)])
 
 
 def settle_once(mailbox: Mailbox, account: str, proposals: Sequence[Ask | Outcome]) -> tuple[Settled, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -14,6 +15,7 @@ import inbox_loop.loop.ingest
 from inbox_loop import policy as policy_module
 from inbox_loop.loop.backfill import BackfillProgress, BackfillRequest, backfill_once, preview_backfill
 from inbox_loop.loop.ports import EVERY_DATE, MessageState
+from inbox_loop.loop.settle import REFUSED_BY_STORE
 from inbox_loop.message.model import Message
 from inbox_loop.message.read import MAX_PARTS
 from inbox_loop.policy import MakeTask, Policy, Skip, SkipReason
@@ -250,6 +252,25 @@ def test_a_fault_of_the_policy_quarantines_one_message_only(desk: Desk, monkeypa
     report = desk.poll()
     assert (report.created, report.quarantined) == (1, 1)
     assert desk.titles() == ["Ordinary"]
+
+
+def test_a_draft_that_the_store_refuses_is_quarantined_and_the_batch_goes_on(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def decide(message: Message, policy: Policy, *, mailbox: str, account: str, project: str | None) -> MakeTask | Skip:
+        decision = policy_module.decide(message, policy, mailbox=mailbox, account=account, project=project)
+        if isinstance(decision, MakeTask) and decision.draft.title == "Refused":
+            return MakeTask(replace(decision.draft, title="too long" * 1000))
+        return decision
+
+    monkeypatch.setattr(inbox_loop.loop.ingest, "decide", decide)
+    refused = desk.deliver("Refused")
+    desk.deliver("Ordinary")
+    desk.deliver("Sent", labels=("SENT",))
+    report = desk.poll()
+    assert (report.created, report.skipped, report.quarantined) == (1, 1, 1)
+    assert desk.ledger()[refused.message_id].reason == REFUSED_BY_STORE
+    assert [(task.number, task.title) for task in desk.all_tasks()] == [(1, "Ordinary")]
 
 
 def test_passing_trouble_is_waited_out(open_desk: Callable[..., Desk]) -> None:
