@@ -13,12 +13,12 @@ from figures import Figure, exactly
 from mail import write_mbox
 from processes import running_simulator
 from sizes import Sizes
-from stage import Desk, new_folder, new_postgres, open_desk
+from stage import Desk, new_folder, new_postgres, open_desk, settle
 
 from inbox_loop.loop.backfill import BackfillRequest, backfill_once
 from inbox_loop.loop.poll import poll_once
 from inbox_loop.loop.ports import EVERY_DATE
-from inbox_loop.repository.upkeep import find_write_position, vacuum
+from inbox_loop.repository.upkeep import find_write_position
 
 BENCHMARK = "idle-poll"
 MESSAGES = 200
@@ -30,13 +30,12 @@ def measure(sizes: Sizes) -> Iterator[Figure]:
         mail = write_mbox(folder / "mail.mbox", MESSAGES)
         with running_simulator(folder, mail) as simulator, open_desk(postgres, simulator) as desk:
             backfill_once(desk.mailbox, BackfillRequest(EVERY_DATE), lambda _progress: None)
+            settle(postgres, lambda: poll_once(desk.mailbox))
             yield from _poll(desk, sizes.polls)
 
 
 def _poll(desk: Desk, polls: int) -> Iterator[Figure]:
     cursor = int(poll_once(desk.mailbox).cursor)
-    vacuum(desk.database)
-    poll_once(desk.mailbox)  # a page that was just vacuumed settles at its first reading
     before = find_write_position(desk.database)
     reports, poll_seconds, call_seconds = [], [], []
     for _ in range(polls):

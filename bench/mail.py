@@ -1,7 +1,7 @@
 """Mail to measure with: as many messages as wanted, the same ones each time.
 
-Shaped like a busy inbox: threads of one to four messages, one message in eight a newsletter (which is skipped), half of
-them with an HTML part, one in ten with an attachment, and 50 to 300 words of text.
+Shaped like a busy inbox: threads of one to four messages, one message in eight a newsletter (which is skipped), four in
+ten with an HTML part, one in ten with an attachment, and 50 to 300 words of text.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ _SENTENCE = (
     "please could you look into the invoice for october we still wait for an answer about delivery of order "
     "number and need a new quote until friday because our customer asks again thank you very much regards"
 )
+_PDF = 'Content-Disposition: attachment; filename="order.pdf"\nContent-Transfer-Encoding: base64\n'
 _ATTACHMENT = base64.encodebytes(bytes(range(256)) * 60).decode()
 
 
@@ -75,14 +76,10 @@ def _text(chance: random.Random, vocabulary: Sequence[str]) -> str:
 def _content(number: int, text: str) -> str:
     plain = _part("text/plain; charset=utf-8", text)
     if number % 10 == 9:
-        name = 'Content-Disposition: attachment; filename="order.pdf"\n'
-        return _multipart("mixed", plain, _part("application/pdf", _ATTACHMENT, f"{name}{_BASE64}"))
+        return _multipart("mixed", plain, _part("application/pdf", _ATTACHMENT, _PDF))
     if number % 2:
         return _multipart("alternative", plain, _part("text/html; charset=utf-8", _html(text)))
     return plain
-
-
-_BASE64 = "Content-Transfer-Encoding: base64\n"
 
 
 def _part(kind: str, content: str, headers: str = "") -> str:

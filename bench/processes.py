@@ -30,11 +30,11 @@ class SimulatorProcess:
 
 
 @contextmanager
-def running_simulator(folder: Path, mail: Path | None = None) -> Iterator[SimulatorProcess]:
+def running_simulator(folder: Path, mail: Path) -> Iterator[SimulatorProcess]:
     """Start one, without quota, wait until its mail is in, and end it on leaving."""
-    token_file = folder / f"{mail.stem if mail else 'empty'}-token.json"
-    command = [sys.executable, "-m", "inbox_loop.simulator", "--token-file", str(token_file)]
-    command += ["--mail", str(mail)] if mail else []
+    token_file = folder / f"{mail.stem}-token.json"
+    options = ["--mail", str(mail), "--token-file", str(token_file)]
+    command = [sys.executable, "-m", "inbox_loop.simulator", *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
@@ -104,7 +104,7 @@ def cpu_seconds(pid: int) -> float:
 
 
 def postgres_cpu_seconds(url: str) -> float:
-    """Processor time of the server's sessions that have ended."""
+    """Processor time of those of the server's processes that have ended: its sessions, above all."""
     with psycopg.connect(url) as connection:
         server = _parent(connection.info.backend_pid)
     _, _, user, system = _times(server)

@@ -8,11 +8,13 @@ from __future__ import annotations
 import json
 import tempfile
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import psycopg
 from processes import SimulatorProcess
 from pydantic import SecretStr
 
@@ -26,6 +28,9 @@ from inbox_loop.settings import DatabaseSettings, GmailSettings, MailboxSettings
 
 NAME = "bench"
 NO_QUOTA = 1_000_000_000
+# Once more after the last write, Postgres's background writer notes which transactions run: every 15 seconds, which it
+# may notice 10 seconds late.
+QUIET_SECONDS = 26
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +55,20 @@ def new_postgres() -> Iterator[str]:
         with Database(url) as database:
             migrate(database)
         yield url
+
+
+def settle(postgres: str, read: Callable[[], object]) -> None:
+    """Let Postgres finish what it writes of its own accord, so that whatever it writes later was asked for.
+
+    ``read`` is what will be measured. A page settles at its first reading after a vacuum.
+    """
+    with psycopg.connect(postgres, user="postgres", autocommit=True) as connection:
+        connection.execute("alter system set autovacuum = off")
+        connection.execute("select pg_reload_conf()")
+        connection.execute("vacuum (analyze)")
+        connection.execute("checkpoint")
+    read()
+    time.sleep(QUIET_SECONDS)
 
 
 @contextmanager
