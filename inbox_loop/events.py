@@ -71,7 +71,13 @@ _DAEMON = (
 )
 
 _MAILBOXES = (
-    Event("mailbox.registered", "info", ("mailbox", "cursor"), "The mailbox was touched for the first time."),
+    Event(
+        "mailbox.registered",
+        "info",
+        ("mailbox", "cursor", "hint"),
+        "The mailbox was touched for the first time: it is followed from here on.",
+        "Run a backfill for the mail from before.",
+    ),
     Event(
         "mailbox.needs_auth",
         "error",

@@ -26,7 +26,8 @@ def find_or_register(mailbox: Mailbox) -> MailboxRow:
         profile = mailbox.gmail.find_profile()
         _check_same_account(mailbox, profile.address)
         row = mailbox.store.create_mailbox(profile.address, profile.history_id)
-        log.info("mailbox.registered", mailbox=mailbox.name, cursor=str(row.cursor))
+        hint = f"Mail from before now is read by: inbox-loop backfill --mailbox {mailbox.name}"
+        log.info("mailbox.registered", mailbox=mailbox.name, cursor=str(row.cursor), hint=hint)
         _check_same_account(mailbox, profile.address, row)
     else:
         _check_same_account(mailbox, row.address, row)
