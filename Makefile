@@ -19,6 +19,9 @@ check: $(READY)
 	$(BIN)/inbox-loop docs --check
 	$(BIN)/pytest -q tests/test_layout.py
 
+bench: $(READY)
+	$(BIN)/python bench/run.py
+
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --upgrade 'pip>=25.1'
