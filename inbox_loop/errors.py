@@ -210,6 +210,12 @@ class DatabaseRefused(InboxLoopError):
     code = "database.refused"
 
 
+class MailboxBusy(Unreachable):
+    """Another process reads the mailbox's messages right now, and goes on doing so."""
+
+    code = "mailbox.busy"
+
+
 class EmbeddedUnavailable(Unreachable):
     """The private Postgres could not be started; the hint says what is missing."""
 

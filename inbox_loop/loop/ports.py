@@ -87,6 +87,9 @@ class GmailMailbox(Protocol):
     def within(self, seconds: float) -> AbstractContextManager[None]:
         """Bound a pass: inside, no call lasts past ``seconds`` from now; then ``DeadlineExceeded``."""
 
+    def find_sign_in(self) -> str:
+        """A fingerprint of the sign-in in use, another one after a new sign-in. Asks nobody; raises ``NeedsAuth``."""
+
     def find_profile(self) -> Profile:
         """Address and current historyId (1 unit)."""
 
@@ -152,6 +155,8 @@ class MailboxRow:
     """By the database's clock."""
     covered_since: datetime
     """Mail since then is meant to be in the ledger: the first touch, or earlier once a backfill is complete."""
+    sign_in: str | None
+    """Fingerprint of the sign-in that was last found to open this mailbox's account."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +169,8 @@ class Known:
     """The row is bound to a task that is now a tombstone."""
     internal_date: datetime | None
     """When Gmail received it; None before it was read."""
+    wanted: DateRange
+    """The range it was last listed for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,8 +227,10 @@ class StoreTransaction(Protocol):
     def find_known(self, message_ids: Sequence[str]) -> Mapping[str, Known]:
         """The ledger's word on those it knows, in one statement."""
 
-    def record_discovered(self, messages: Sequence[MessageId], found_by: FoundBy, wanted: DateRange) -> int:
-        """Add unknown ids as pending, leave known ones alone; how many were added."""
+    def record_discovered(
+        self, messages: Sequence[MessageId], found_by: FoundBy, wanted: DateRange, *, remint: bool = False
+    ) -> int:
+        """Add unknown ids as pending, leave known ones alone; how many were added. ``remint`` as in the next."""
 
     def record_reopened(self, message_ids: Sequence[str], wanted: DateRange, *, remint: bool = False) -> int:
         """Make rows of any state pending again, due now, with a fresh count of attempts; how many there were.
@@ -235,6 +244,15 @@ class StoreTransaction(Protocol):
 
     def record_coverage(self, since: datetime) -> None:
         """Move ``covered_since`` back to ``since``; a later moment changes nothing."""
+
+    def record_sign_in(self, sign_in: str) -> None:
+        """Remember the fingerprint of a sign-in that opens this mailbox's account."""
+
+    def lock_pending(self, due: Sequence[Due]) -> frozenset[str]:
+        """Hold the rows that are still pending in the revision named, to the end of the transaction; their ids.
+
+        Taken first, and in one order for all writers: what is decided for a held row can't be overtaken.
+        """
 
     def find_ref_holders(self, external_refs: Sequence[str]) -> Mapping[str, RefHolder]:
         """Who holds each ref, keyed by the ref as it was asked for; refs nobody holds are absent."""
@@ -252,7 +270,7 @@ class LoopStore(Protocol):
     def find_mailbox(self) -> MailboxRow | None:
         """The mailbox, or None before its first touch."""
 
-    def create_mailbox(self, address: str, cursor: int) -> MailboxRow:
+    def create_mailbox(self, address: str, cursor: int, sign_in: str) -> MailboxRow:
         """Record the mailbox with its first cursor; when another process was first, answer its row.
 
         A mailbox of the same address under an earlier name is taken over, ledger and all.
@@ -273,5 +291,6 @@ class LoopStore(Protocol):
     def ingesting(self) -> AbstractContextManager[None]:
         """Hold the mailbox's ingest lock: one process reads its pending messages, so that none is paid for twice.
 
-        Waits for the holder; freed by the database when the process dies. Correctness never rests on it.
+        Waits for the holder, within a bound, then raises ``MailboxBusy``; freed by the database when the process dies.
+        Correctness never rests on it.
         """
