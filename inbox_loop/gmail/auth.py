@@ -74,6 +74,10 @@ class Credentials:
             self._renew(file, bounds)
             return str(self._google.token)
 
+    def find_sign_in(self) -> str:
+        """Fingerprint of the sign-in that lies on disk now. Asks nobody and waits for nobody; raises ``NeedsAuth``."""
+        return read_token_file(self._path, mailbox=self._mailbox).fingerprint
+
     def _use_new_file(self) -> TokenFile:
         if self._file is None or find_stamp(self._path) != self._file.stamp:
             self._file = self._use(read_token_file(self._path, mailbox=self._mailbox))

@@ -59,6 +59,7 @@ class GoogleMailbox(GmailMailbox):
             costs=costs,
             backoff_base=backoff_base,
         )
+        self._credentials = credentials
         self._reader = Reader(self._calls)
         self._costs = costs
         self._max_in_flight = settings.max_in_flight
@@ -74,6 +75,10 @@ class GoogleMailbox(GmailMailbox):
             yield
         finally:
             self._pass.bounds = outer
+
+    def find_sign_in(self) -> str:
+        """A fingerprint of the sign-in in use, another one after a new sign-in. Asks nobody; raises ``NeedsAuth``."""
+        return self._credentials.find_sign_in()
 
     def find_profile(self) -> Profile:
         """Address and current historyId (1 unit)."""

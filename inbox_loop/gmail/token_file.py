@@ -9,6 +9,7 @@ scopes may be there), and a service account's key with the mailbox's address add
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shlex
@@ -26,6 +27,13 @@ from inbox_loop.errors import NeedsAuth
 USER_KEYS = ("client_id", "client_secret", "refresh_token", "token_uri")
 SERVICE_KEYS = ("client_email", "private_key", "token_uri", "subject")
 SERVICE_TYPE = "service_account"
+
+# What tells one sign-in from another. All else in the file may change without a new one.
+USER_IDENTITY = ("client_id", "refresh_token")
+SERVICE_IDENTITY = ("client_email", "subject")
+
+# Hexadecimal digits: enough to tell sign-ins apart, too few to be taken for a secret.
+FINGERPRINT_DIGITS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +61,16 @@ class TokenFile:
     def subject(self) -> str | None:
         """The address a service account reads the mailbox for; None for an authorized user."""
         return str(self.content["subject"]) if self.is_service_account else None
+
+    @property
+    def fingerprint(self) -> str:
+        """Stands for this sign-in without giving any of it away: the same until someone else, or anew, signs in.
+
+        A refresh token that Google replaced makes another one as well.
+        """
+        keys = SERVICE_IDENTITY if self.is_service_account else USER_IDENTITY
+        identity = json.dumps([self.content[key] for key in keys])
+        return hashlib.sha256(identity.encode()).hexdigest()[:FINGERPRINT_DIGITS]
 
     @property
     def scopes(self) -> tuple[str, ...]:

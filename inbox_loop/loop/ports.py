@@ -134,6 +134,12 @@ class DateRange:
     after: datetime | None = None
     before: datetime | None = None
 
+    def covers(self, other: DateRange) -> bool:
+        """Whether every moment of ``other`` is in this range too."""
+        starts = self.after is None or (other.after is not None and other.after >= self.after)
+        ends = self.before is None or (other.before is not None and other.before <= self.before)
+        return starts and ends
+
     def holds(self, moment: datetime) -> bool:
         """Whether a message of this internalDate is wanted."""
         return (self.after is None or moment >= self.after) and (self.before is None or moment < self.before)
@@ -248,8 +254,10 @@ class StoreTransaction(Protocol):
     def record_sign_in(self, sign_in: str) -> None:
         """Remember the fingerprint of a sign-in that opens this mailbox's account."""
 
-    def lock_pending(self, due: Sequence[Due]) -> frozenset[str]:
-        """Hold the rows that are still pending in the revision named, to the end of the transaction; their ids.
+    def lock_pending(self, revisions: Mapping[str, int]) -> frozenset[str]:
+        """Hold the rows that are still pending in the revision named by their id, to the end of the transaction.
+
+        Answers their ids.
 
         Taken first, and in one order for all writers: what is decided for a held row can't be overtaken.
         """

@@ -108,6 +108,7 @@ CONSTRAINTS: Mapping[str, Meaning] = {
     "mailboxes_name_ck": _invalid(f"a mailbox's name {_NAME}"),
     "mailboxes_address_ck": _invalid("a mailbox's address is 3 to 320 characters"),
     "mailboxes_cursor_ck": _invalid("a cursor is a whole number, 0 or more"),
+    "mailboxes_sign_in_ck": _invalid("the fingerprint of a sign-in is 1 to 200 characters"),
     "mailbox_health_pk": _MET,
     "mailbox_health_tenant_fk": _NO_TENANT,
     "mailbox_health_mailbox_ck": _invalid(f"a mailbox's name {_NAME}"),

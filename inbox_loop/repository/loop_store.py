@@ -46,7 +46,7 @@ class PostgresLoopStore:
         row = self._database.row(_SQL["find_mailbox"], self._names)
         return None if row is None else _mailbox(row)
 
-    def create_mailbox(self, address: str, cursor: int) -> MailboxRow:
+    def create_mailbox(self, address: str, cursor: int, sign_in: str) -> MailboxRow:
         """Record the mailbox, or take over the one of this address, or answer the one another process made first.
 
         A mailbox of this name may have another address: the answer is its row, and comparing is the caller's business.
@@ -58,7 +58,13 @@ class PostgresLoopStore:
                 raise NoSuchTenant(f"there is no tenant {self._names['tenant']!r}")
             found = connection.execute(_SQL["find_mailbox"], self._names).fetchone()
             if found is None:
-                wanted = {**self._names, "tenant_id": tenant["tenant_id"], "address": address, "cursor": cursor}
+                wanted = {
+                    **self._names,
+                    "tenant_id": tenant["tenant_id"],
+                    "address": address,
+                    "cursor": cursor,
+                    "sign_in": sign_in,
+                }
                 connection.execute(_SQL["delete_health"], wanted)
                 if connection.execute(_SQL["rename_mailbox"], wanted).fetchone() is None:
                     connection.execute(_SQL["create_mailbox"], wanted)
@@ -122,6 +128,7 @@ def _mailbox(row: DictRow) -> MailboxRow:
         cursor_moved_at=row["cursor_moved_at"],
         cursor_age=row["cursor_age"],
         covered_since=row["covered_since"],
+        sign_in=row["sign_in"],
     )
 
 

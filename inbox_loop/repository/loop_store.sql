@@ -2,7 +2,7 @@
 -- purpose: The mailbox of this name.
 -- reads: tenants, mailboxes
 select b.tenant_id, b.mailbox_id, b.name, b.address, b.cursor, b.cursor_moved_at, b.covered_since,
-       now() - b.cursor_moved_at as cursor_age
+       b.sign_in, now() - b.cursor_moved_at as cursor_age
   from tenants as n
   join mailboxes as b on b.tenant_id = n.tenant_id
  where n.slug = %(tenant)s and b.name = %(mailbox)s;
@@ -13,10 +13,10 @@ select b.tenant_id, b.mailbox_id, b.name, b.address, b.cursor, b.cursor_moved_at
 select tenant_id from tenants where slug = %(tenant)s for no key update;
 
 -- name: rename_mailbox
--- purpose: Take over the mailbox that has this address under an earlier name, ledger and all.
+-- purpose: Take over the mailbox that has this address under an earlier name, ledger and all, with the sign-in in use.
 -- writes: mailboxes
 update mailboxes
-   set name = %(mailbox)s
+   set name = %(mailbox)s, sign_in = %(sign_in)s
  where tenant_id = %(tenant_id)s and lower(address) = lower(%(address)s)
 returning name;
 
@@ -29,10 +29,10 @@ delete from mailbox_health as h
    and h.tenant_id = b.tenant_id and h.mailbox = b.name;
 
 -- name: create_mailbox
--- purpose: Record a mailbox with its first cursor.
+-- purpose: Record a mailbox with its first cursor, and the sign-in that opens it.
 -- writes: mailboxes
-insert into mailboxes (tenant_id, name, address, cursor)
-values (%(tenant_id)s, %(mailbox)s, %(address)s, %(cursor)s);
+insert into mailboxes (tenant_id, name, address, cursor, sign_in)
+values (%(tenant_id)s, %(mailbox)s, %(address)s, %(cursor)s, %(sign_in)s);
 
 -- name: find_due
 -- purpose: Pending rows whose time has come: polled and reconciled before backfilled, oldest first. The mailbox is named

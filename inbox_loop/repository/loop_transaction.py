@@ -8,7 +8,7 @@ from uuid import UUID
 
 from psycopg.rows import DictRow
 
-from inbox_loop.loop.ports import DateRange, FoundBy, Known, MessageId, MessageState, Outcome, RefHolder
+from inbox_loop.loop.ports import DateRange, Due, FoundBy, Known, MessageId, MessageState, Outcome, RefHolder
 from inbox_loop.repository.clean import check_text, draft_items
 from inbox_loop.repository.database import Connection
 from inbox_loop.repository.rows import upserted_of
@@ -39,7 +39,9 @@ class LoopTransaction:
         rows = self._rows("find_known", message_ids=list(message_ids))
         return {row["message_id"]: _known(row) for row in rows}
 
-    def record_discovered(self, messages: Sequence[MessageId], found_by: FoundBy, wanted: DateRange) -> int:
+    def record_discovered(
+        self, messages: Sequence[MessageId], found_by: FoundBy, wanted: DateRange, *, remint: bool = False
+    ) -> int:
         """Add unknown ids as pending, leave known ones alone; how many were added."""
         rows = self._rows(
             "record_discovered",
@@ -48,6 +50,7 @@ class LoopTransaction:
             found_by=found_by,
             after=wanted.after,
             before=wanted.before,
+            remint=remint,
         )
         return len(rows)
 
@@ -69,6 +72,19 @@ class LoopTransaction:
     def record_coverage(self, since: datetime) -> None:
         """Move ``covered_since`` back to ``since``; a later moment changes nothing."""
         self._rows("record_coverage", since=since)
+
+    def record_sign_in(self, sign_in: str) -> None:
+        """Remember the fingerprint of a sign-in that opens this mailbox's account."""
+        self._rows("record_sign_in", sign_in=sign_in)
+
+    def lock_pending(self, due: Sequence[Due]) -> frozenset[str]:
+        """Hold the rows that are still pending in the revision named, to the end of the transaction; their ids."""
+        if not due:
+            return frozenset()
+        rows = self._rows(
+            "lock_pending", message_ids=[row.message_id for row in due], revisions=[row.revision for row in due]
+        )
+        return frozenset(row["message_id"] for row in rows)
 
     def find_ref_holders(self, external_refs: Sequence[str]) -> Mapping[str, RefHolder]:
         """Who holds each ref, keyed by the ref as it was asked for; refs nobody holds are absent."""
@@ -113,6 +129,7 @@ def _known(row: DictRow) -> Known:
         reason=row["reason"],
         task_deleted=row["task_deleted"],
         internal_date=row["internal_date"],
+        wanted=DateRange(row["wanted_after"], row["wanted_before"]),
     )
 
 

@@ -1,7 +1,8 @@
 -- name: find_known
 -- purpose: The ledger's word on those of the ids it knows.
 -- reads: messages, tasks
-select m.message_id, m.state, m.reason, m.internal_date, t.deleted_at is not null as task_deleted
+select m.message_id, m.state, m.reason, m.internal_date, m.wanted_after, m.wanted_before,
+       t.deleted_at is not null as task_deleted
   from messages as m
   left join tasks as t on t.tenant_id = m.tenant_id and t.task_id = m.task_id
  where m.tenant_id = %(tenant_id)s and m.mailbox_id = %(mailbox_id)s and m.message_id = any (%(message_ids)s::text[]);
@@ -9,8 +10,8 @@ select m.message_id, m.state, m.reason, m.internal_date, t.deleted_at is not nul
 -- name: record_discovered
 -- purpose: Add unknown ids as pending, in one order for all writers, so that two of them can't wait for each other.
 -- writes: messages
-insert into messages (tenant_id, mailbox_id, message_id, thread_id, found_by, wanted_after, wanted_before)
-select %(tenant_id)s, %(mailbox_id)s, seen.message_id, seen.thread_id, %(found_by)s, %(after)s, %(before)s
+insert into messages (tenant_id, mailbox_id, message_id, thread_id, found_by, wanted_after, wanted_before, remint)
+select %(tenant_id)s, %(mailbox_id)s, seen.message_id, seen.thread_id, %(found_by)s, %(after)s, %(before)s, %(remint)s
   from unnest(%(message_ids)s::text[], %(thread_ids)s::text[]) as seen (message_id, thread_id)
  order by seen.message_id
     on conflict do nothing
@@ -50,6 +51,27 @@ update mailboxes
    set covered_since = %(since)s
  where tenant_id = %(tenant_id)s and mailbox_id = %(mailbox_id)s and covered_since > %(since)s
 returning covered_since;
+
+-- name: record_sign_in
+-- purpose: Remember the fingerprint of the sign-in in use; the one that is remembered already changes nothing.
+-- writes: mailboxes
+update mailboxes
+   set sign_in = %(sign_in)s
+ where tenant_id = %(tenant_id)s and mailbox_id = %(mailbox_id)s and sign_in is distinct from %(sign_in)s
+returning sign_in;
+
+-- name: lock_pending
+-- purpose: Hold the rows that are still pending in the revision that was read, in one order for all writers. A row that
+--          another writer holds is waited for, and looked at again as it is then.
+-- writes: messages
+select m.message_id
+  from messages as m
+  join unnest(%(message_ids)s::text[], %(revisions)s::integer[]) as due (message_id, revision)
+    on due.message_id = m.message_id and due.revision = m.revision
+ where m.tenant_id = %(tenant_id)s and m.mailbox_id = %(mailbox_id)s
+   and m.message_id = any (%(message_ids)s::text[]) and m.state = 'pending'
+ order by m.message_id
+   for no key update of m;
 
 -- name: find_ref_holders
 -- purpose: Who holds each ref: the live task, else the newest tombstone; a ref nobody holds has no row.

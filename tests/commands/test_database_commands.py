@@ -37,7 +37,7 @@ def filled_url(database_url: str) -> str:
     with Database(database_url) as database:
         ensure_tenant(database, "default", ["desk"])
         store = PostgresLoopStore(database, tenant="default", mailbox="support", project="desk")
-        store.create_mailbox("support@example.com", 100)
+        store.create_mailbox("support@example.com", 100, "sign-in 1")
         store.in_transaction(fill)
     return database_url
 

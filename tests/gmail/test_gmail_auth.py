@@ -164,6 +164,39 @@ def test_a_new_sign_in_on_disk_is_used_without_a_restart(
     assert simulator.tokens.find_address(credentials.find_token(bounds)) == ADDRESS
 
 
+def test_a_new_sign_in_on_disk_has_another_fingerprint_and_a_renewed_token_has_not(
+    simulator: Simulator, open_mailbox: Callable[..., GoogleMailbox], token_file: Path
+) -> None:
+    mailbox = open_mailbox()
+    first = mailbox.find_sign_in()
+    assert not simulator.calls
+
+    mailbox.find_profile()
+    assert mailbox.find_sign_in() == first
+
+    simulator.token_file("another@example.com", token_file)
+    assert mailbox.find_sign_in() != first
+
+    token_file.unlink()
+    with pytest.raises(NeedsAuth, match="no token file"):
+        mailbox.find_sign_in()
+
+
+def test_a_fingerprint_waits_for_no_renewal(
+    simulator: Simulator, credentials: Credentials, bounds: Bounds, stop: threading.Event
+) -> None:
+    simulator.faults.add(Fault("token", kind="hang"))
+    with ThreadPoolExecutor(1) as threads:
+        renewal = threads.submit(credentials.find_token, bounds)
+        try:
+            assert credentials.find_sign_in() == credentials.find_sign_in()
+            assert not renewal.done()
+        finally:
+            stop.set()
+        with pytest.raises(Stopped):
+            renewal.result(5)
+
+
 def test_a_file_that_becomes_readable_by_others_is_not_used_any_more(
     credentials: Credentials, bounds: Bounds, token_file: Path
 ) -> None:

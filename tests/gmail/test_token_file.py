@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -104,6 +105,33 @@ def test_a_token_in_the_file_is_used_only_with_its_end(tmp_path: Path) -> None:
     assert token(token="t", expiry="2026-11-30T12:00:00.123Z") == ("t", datetime(2026, 11, 30, 12, 0, 0, 123000, UTC))
     assert token(token="t", expiry="2026-11-30T12:00:00") == ("t", datetime(2026, 11, 30, 12, tzinfo=UTC))
     assert token(token="t") is token(token="t", expiry="soon") is token(expiry="2026-11-30T12:00:00Z") is None
+
+
+@pytest.mark.parametrize(
+    ("content", "identity"),
+    [(USER, {"client_id", "refresh_token"}), (SERVICE, {"type", "client_email", "subject"})],
+)
+def test_the_fingerprint_changes_with_what_identifies_the_sign_in_and_with_nothing_else(
+    tmp_path: Path, content: dict[str, Any], identity: set[str]
+) -> None:
+    first = read(write(tmp_path / "t.json", content)).fingerprint
+    both = {**SERVICE, **USER, "type": "authorized_user", **content, "token": "t", "scopes": ["s"]}
+
+    telling = {
+        key
+        for key in both
+        if read(write(tmp_path / "t.json", {**both, key: "https://other.example.com"})).fingerprint != first
+    }
+
+    assert telling == identity
+
+
+def test_the_fingerprint_is_short_and_moving_a_letter_between_its_parts_changes_it(tmp_path: Path) -> None:
+    first = read(write(tmp_path / "t.json", {**USER, "client_id": "ab", "refresh_token": "c"})).fingerprint
+    other = read(write(tmp_path / "t.json", {**USER, "client_id": "a", "refresh_token": "bc"})).fingerprint
+
+    assert re.fullmatch("[0-9a-f]{16}", first)
+    assert first != other
 
 
 def test_what_is_printed_of_a_token_file_holds_no_secret(tmp_path: Path) -> None:

@@ -21,5 +21,5 @@ def tasks(database: Database) -> TaskStore:
 def store(database: Database, tasks: TaskStore) -> PostgresLoopStore:  # noqa: ARG001 - makes the tenant
     """The mailbox ``desk`` of ``acme``, touched once: its cursor is 100."""
     bound = PostgresLoopStore(database, tenant="acme", mailbox="desk", project=None)
-    bound.create_mailbox("desk@example.com", 100)
+    bound.create_mailbox("desk@example.com", 100, "sign-in 1")
     return bound

@@ -58,7 +58,7 @@ def test_a_message_id_is_found_in_each_mailbox_that_has_seen_it(
     database: Database, store: PostgresLoopStore, reader: MessageReader
 ) -> None:
     sales = PostgresLoopStore(database, tenant="acme", mailbox="sales", project=None)
-    sales.create_mailbox("sales@example.com", 1)
+    sales.create_mailbox("sales@example.com", 1, "sign-in 1")
     discover(store, "a")
     discover(sales, "a")
     assert [row.mailbox for row in reader.find_message(None, "a")] == ["desk", "sales"]

@@ -87,7 +87,7 @@ def test_a_mailbox_is_recorded_with_its_first_cursor(database: Database, tasks: 
     assert tasks.list_tasks() == ()
     store = PostgresLoopStore(database, tenant="acme", mailbox="sales", project=None)
     assert store.find_mailbox() is None
-    made = store.create_mailbox("Sales@example.com", 10**21)
+    made = store.create_mailbox("Sales@example.com", 10**21, "sign-in 1")
     assert (made.name, made.address, made.cursor) == ("sales", "Sales@example.com", 10**21)
     assert made.covered_since == made.cursor_moved_at
     found = store.find_mailbox()
@@ -96,8 +96,8 @@ def test_a_mailbox_is_recorded_with_its_first_cursor(database: Database, tasks: 
 
 
 def test_whoever_comes_second_gets_the_row_of_the_first(store: PostgresLoopStore) -> None:
-    assert store.create_mailbox("desk@example.com", 999).cursor == 100
-    assert store.create_mailbox("someone.else@example.com", 999).address == "desk@example.com"
+    assert store.create_mailbox("desk@example.com", 999, "sign-in 1").cursor == 100
+    assert store.create_mailbox("someone.else@example.com", 999, "sign-in 1").address == "desk@example.com"
 
 
 def test_of_many_who_create_a_mailbox_at_once_all_get_one_row(database: Database, tasks: TaskStore) -> None:
@@ -107,7 +107,7 @@ def test_of_many_who_create_a_mailbox_at_once_all_get_one_row(database: Database
     def create(number: int) -> object:
         store = PostgresLoopStore(database, tenant="acme", mailbox=f"name-{number % 2}", project=None)
         gate.wait()
-        return store.create_mailbox("DESK@example.com" if number % 3 else "desk@example.com", number).mailbox_id
+        return store.create_mailbox("DESK@example.com" if number % 3 else "desk@example.com", number, "sign-in 1").mailbox_id
 
     with ThreadPoolExecutor(6) as pool:
         assert len(set(pool.map(create, range(6)))) == 1
@@ -117,7 +117,7 @@ def test_a_renamed_mailbox_keeps_its_ledger_and_cursor(database: Database, store
     discover(store, "a")
     record_heartbeat(database, "acme", "desk", daemon="one", last_good_poll_at=NOON, last_error=None)
     renamed = PostgresLoopStore(database, tenant="acme", mailbox="support", project=None)
-    row = renamed.create_mailbox("Desk@Example.com", 999)
+    row = renamed.create_mailbox("Desk@Example.com", 999, "sign-in 1")
     assert (row.name, row.cursor) == ("support", 100)
     assert due_ids(renamed) == ["a"]
     assert store.find_mailbox() is None
@@ -127,14 +127,14 @@ def test_a_renamed_mailbox_keeps_its_ledger_and_cursor(database: Database, store
 def test_an_address_may_be_read_for_two_tenants(database: Database, store: PostgresLoopStore) -> None:
     ensure_tenant(database, "other", [])
     other = PostgresLoopStore(database, tenant="other", mailbox="desk", project=None)
-    assert other.create_mailbox("desk@example.com", 7).cursor == 7
+    assert other.create_mailbox("desk@example.com", 7, "sign-in 1").cursor == 7
     discover(store, "a")
     assert (other.count_pending(), store.count_pending()) == (0, 1)
 
 
 def test_equal_message_ids_in_two_mailboxes_never_meet(database: Database, store: PostgresLoopStore) -> None:
     sales = PostgresLoopStore(database, tenant="acme", mailbox="sales", project=None)
-    sales.create_mailbox("sales@example.com", 1)
+    sales.create_mailbox("sales@example.com", 1, "sign-in 1")
     discover(store, "a")
     assert discover(sales, "a") == 1
     settle(store, Outcome("a", 1, SKIPPED, "bulk"))
@@ -178,7 +178,7 @@ def test_nothing_is_written_for_a_mailbox_that_does_not_exist(
 
 def test_a_mailbox_of_an_unknown_tenant_is_not_made(database: Database) -> None:
     with pytest.raises(NoSuchTenant):
-        PostgresLoopStore(database, tenant="nobody", mailbox="desk", project=None).create_mailbox("a@example.com", 1)
+        PostgresLoopStore(database, tenant="nobody", mailbox="desk", project=None).create_mailbox("a@example.com", 1, "sign-in 1")
 
 
 # --- discovering -----------------------------------------------------------------------------------------------------
@@ -188,7 +188,7 @@ def test_unknown_ids_become_pending_and_known_ones_are_left_alone(store: Postgre
     assert discover(store, "b", "a", "b") == 2
     settle(store, Outcome("a", 1, SKIPPED, "bulk"))
     assert discover(store, "a", "c", found_by=FoundBy.BACKFILL) == 1
-    assert known(store, "a") == Known(SKIPPED, "bulk", task_deleted=False, internal_date=None)
+    assert known(store, "a") == Known(SKIPPED, "bulk", task_deleted=False, internal_date=None, wanted=EVERY_DATE)
     assert store.in_transaction(lambda tx: sorted(tx.find_known(["a", "b", "c", "d"]))) == ["a", "b", "c"]
 
 
@@ -332,7 +332,7 @@ def test_a_task_stays_bound_through_a_reopening_and_its_deletion_shows(
     assert not known(store, "a").task_deleted
     tasks.delete_task(1, actor="ann")
     reopen(store, ["a"])
-    assert known(store, "a") == Known(PENDING, None, task_deleted=True, internal_date=None)
+    assert known(store, "a") == Known(PENDING, None, task_deleted=True, internal_date=None, wanted=EVERY_DATE)
     settle(store, Outcome("a", 2, SKIPPED, "task_deleted"))
     assert not known(store, "a").task_deleted
 
@@ -374,7 +374,7 @@ def test_the_holder_of_a_ref_is_the_live_task_else_the_newest_tombstone(
 
 def test_the_loop_upserts_in_the_name_of_its_mailbox_and_into_its_project(database: Database, tasks: TaskStore) -> None:
     store = PostgresLoopStore(database, tenant="acme", mailbox="desk", project="inbox")
-    store.create_mailbox("desk@example.com", 1)
+    store.create_mailbox("desk@example.com", 1, "sign-in 1")
     drafts = [TaskDraft("gmail:1#b", "Second"), TaskDraft("gmail:1#a", "First")]
     answers = store.in_transaction(lambda tx: tx.upsert_tasks(drafts))
     assert [(one.number, one.outcome) for one in answers] == [(1, UpsertOutcome.CREATED), (2, UpsertOutcome.CREATED)]
@@ -429,7 +429,7 @@ def test_a_transaction_that_loses_every_race_ends_in_a_conflict(store: PostgresL
 def test_one_process_at_a_time_ingests_a_mailbox(database: Database, store: PostgresLoopStore) -> None:
     rival = PostgresLoopStore(database, tenant="acme", mailbox="desk", project=None, ingest_wait_seconds=0.05)
     sales = PostgresLoopStore(database, tenant="acme", mailbox="sales", project=None)
-    sales.create_mailbox("sales@example.com", 1)
+    sales.create_mailbox("sales@example.com", 1, "sign-in 1")
     with store.ingesting(), sales.ingesting():
         refusal = "another process is reading the messages of mailbox 'desk'"
         with pytest.raises(DatabaseConflict, match=refusal), rival.ingesting():

@@ -137,7 +137,7 @@ def test_the_ledger_works(tasks: TaskStore, database: Database) -> None:
     task = tasks.upsert_task(TaskDraft("gmail:1#a", "A title"), actor="ann")
     slug = tasks.find_task(1).tenant
     store = PostgresLoopStore(database, tenant=slug, mailbox="desk", project=None)
-    store.create_mailbox("desk@example.com", 1)
+    store.create_mailbox("desk@example.com", 1, "sign-in 1")
     store.in_transaction(
         lambda tx: tx.record_discovered([MessageId("a", "1"), MessageId("b", "1")], FoundBy.POLL, EVERY_DATE)
     )

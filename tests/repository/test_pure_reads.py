@@ -91,7 +91,7 @@ def filled_url(make_module_database: Callable[[str], str], template: str) -> str
         ensure_tenant(database, "acme", ["inbox"])
         TaskStore(database, tenant="acme").upsert_task(TaskDraft("gmail:1#a", "A title"), actor="ann")
         store = a_store(database)
-        store.create_mailbox("desk@example.com", 100)
+        store.create_mailbox("desk@example.com", 100, "sign-in 1")
         store.in_transaction(
             lambda tx: tx.record_discovered([MessageId("a", "1"), MessageId("b", "1")], FoundBy.POLL, EVERY_DATE)
         )

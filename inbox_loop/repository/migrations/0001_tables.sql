@@ -174,18 +174,22 @@ create table mailboxes (
     cursor          numeric     not null,
     cursor_moved_at timestamptz not null default now(),
     covered_since   timestamptz not null default now(),
+    sign_in         text,
     created_at      timestamptz not null default now(),
     constraint mailboxes_pk primary key (tenant_id, mailbox_id),
     constraint mailboxes_name_uq unique (tenant_id, name),
     constraint mailboxes_tenant_fk foreign key (tenant_id) references tenants (tenant_id),
     constraint mailboxes_name_ck check (name ~ '^[a-z0-9][a-z0-9_-]{0,62}$'),
     constraint mailboxes_address_ck check (char_length(address) between 3 and 320),
-    constraint mailboxes_cursor_ck check (cursor >= 0 and cursor = trunc(cursor))
+    constraint mailboxes_cursor_ck check (cursor >= 0 and cursor = trunc(cursor)),
+    constraint mailboxes_sign_in_ck check (char_length(sign_in) between 1 and 200)
 );
 comment on column mailboxes.cursor is
     'The historyId up to which every id of the mailbox is in the ledger. Only moves forward.';
 comment on column mailboxes.covered_since is
     'Mail since then is meant to be in the ledger: the first touch, or earlier once a backfill is complete.';
+comment on column mailboxes.sign_in is
+    'Fingerprint of the sign-in that was last found to open this mailbox''s account. No secret.';
 create unique index mailboxes_address_uq on mailboxes (tenant_id, lower(address));
 
 create table mailbox_health (
