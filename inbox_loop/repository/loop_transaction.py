@@ -8,7 +8,7 @@ from uuid import UUID
 
 from psycopg.rows import DictRow
 
-from inbox_loop.loop.ports import DateRange, Due, FoundBy, Known, MessageId, MessageState, Outcome, RefHolder
+from inbox_loop.loop.ports import DateRange, FoundBy, Known, MessageId, MessageState, Outcome, RefHolder
 from inbox_loop.repository.clean import check_text, draft_items
 from inbox_loop.repository.database import Connection
 from inbox_loop.repository.rows import upserted_of
@@ -77,13 +77,11 @@ class LoopTransaction:
         """Remember the fingerprint of a sign-in that opens this mailbox's account."""
         self._rows("record_sign_in", sign_in=sign_in)
 
-    def lock_pending(self, due: Sequence[Due]) -> frozenset[str]:
-        """Hold the rows that are still pending in the revision named, to the end of the transaction; their ids."""
-        if not due:
+    def lock_pending(self, revisions: Mapping[str, int]) -> frozenset[str]:
+        """Hold the rows that are still pending in the revision named by their id, to the end of the transaction."""
+        if not revisions:
             return frozenset()
-        rows = self._rows(
-            "lock_pending", message_ids=[row.message_id for row in due], revisions=[row.revision for row in due]
-        )
+        rows = self._rows("lock_pending", message_ids=list(revisions), revisions=list(revisions.values()))
         return frozenset(row["message_id"] for row in rows)
 
     def find_ref_holders(self, external_refs: Sequence[str]) -> Mapping[str, RefHolder]:

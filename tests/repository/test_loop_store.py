@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -38,20 +38,38 @@ NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
 
 
 def discover(
-    store: LoopStore, *message_ids: str, found_by: FoundBy = FoundBy.POLL, wanted: DateRange = EVERY_DATE
+    store: LoopStore,
+    *message_ids: str,
+    found_by: FoundBy = FoundBy.POLL,
+    wanted: DateRange = EVERY_DATE,
+    remint: bool = False,
 ) -> int:
     messages = [MessageId(message_id, f"t{message_id}") for message_id in message_ids]
-    return store.in_transaction(lambda tx: tx.record_discovered(messages, found_by, wanted))
+    return store.in_transaction(lambda tx: tx.record_discovered(messages, found_by, wanted, remint=remint))
 
 
 def settle(store: LoopStore, *outcomes: Outcome) -> frozenset[str]:
     return store.in_transaction(lambda tx: tx.record_outcomes(outcomes))
 
 
+def lock(store: LoopStore, revisions: Mapping[str, int]) -> frozenset[str]:
+    return store.in_transaction(lambda tx: tx.lock_pending(revisions))
+
+
+def sign_in_of(store: LoopStore) -> str | None:
+    row = store.find_mailbox()
+    assert row is not None
+    return row.sign_in
+
+
 def reopen(
     store: LoopStore, message_ids: Sequence[str], wanted: DateRange = EVERY_DATE, *, remint: bool = False
 ) -> int:
     return store.in_transaction(lambda tx: tx.record_reopened(message_ids, wanted, remint=remint))
+
+
+def record_sign_in(store: LoopStore, sign_in: str) -> None:
+    store.in_transaction(lambda tx: tx.record_sign_in(sign_in))
 
 
 def advance(store: LoopStore, cursor: int) -> None:
@@ -89,6 +107,7 @@ def test_a_mailbox_is_recorded_with_its_first_cursor(database: Database, tasks: 
     assert store.find_mailbox() is None
     made = store.create_mailbox("Sales@example.com", 10**21, "sign-in 1")
     assert (made.name, made.address, made.cursor) == ("sales", "Sales@example.com", 10**21)
+    assert made.sign_in == "sign-in 1"
     assert made.covered_since == made.cursor_moved_at
     found = store.find_mailbox()
     assert found is not None
@@ -107,7 +126,9 @@ def test_of_many_who_create_a_mailbox_at_once_all_get_one_row(database: Database
     def create(number: int) -> object:
         store = PostgresLoopStore(database, tenant="acme", mailbox=f"name-{number % 2}", project=None)
         gate.wait()
-        return store.create_mailbox("DESK@example.com" if number % 3 else "desk@example.com", number, "sign-in 1").mailbox_id
+        return store.create_mailbox(
+            "DESK@example.com" if number % 3 else "desk@example.com", number, "sign-in 1"
+        ).mailbox_id
 
     with ThreadPoolExecutor(6) as pool:
         assert len(set(pool.map(create, range(6)))) == 1
@@ -117,8 +138,8 @@ def test_a_renamed_mailbox_keeps_its_ledger_and_cursor(database: Database, store
     discover(store, "a")
     record_heartbeat(database, "acme", "desk", daemon="one", last_good_poll_at=NOON, last_error=None)
     renamed = PostgresLoopStore(database, tenant="acme", mailbox="support", project=None)
-    row = renamed.create_mailbox("Desk@Example.com", 999, "sign-in 1")
-    assert (row.name, row.cursor) == ("support", 100)
+    row = renamed.create_mailbox("Desk@Example.com", 999, "sign-in 2")
+    assert (row.name, row.cursor, row.sign_in) == ("support", 100, "sign-in 2")
     assert due_ids(renamed) == ["a"]
     assert store.find_mailbox() is None
     assert [health.name for health in list_mailbox_health(database, "acme")] == ["support"]
@@ -161,6 +182,22 @@ def test_coverage_only_grows(store: PostgresLoopStore) -> None:
     assert row.covered_since == NOON
 
 
+def test_the_sign_in_is_the_one_last_recorded(store: PostgresLoopStore) -> None:
+    assert store.create_mailbox("desk@example.com", 100, "of the second").sign_in == "sign-in 1"
+    for sign_in in ("sign-in 2", "sign-in 2", "sign-in 3"):
+        record_sign_in(store, sign_in)
+        assert sign_in_of(store) == sign_in
+
+
+def test_a_sign_in_that_is_remembered_already_is_not_written_again(
+    store: PostgresLoopStore, database: Database
+) -> None:
+    query = b"select xmin::text, ctid::text from mailboxes"
+    before = database.row(query)
+    record_sign_in(store, "sign-in 1")
+    assert database.row(query) == before
+
+
 @pytest.mark.parametrize(
     ("tenant", "mailbox", "error"), [("acme", "nobody", NoSuchMailbox), ("nobody", "desk", NoSuchMailbox)]
 )
@@ -178,7 +215,9 @@ def test_nothing_is_written_for_a_mailbox_that_does_not_exist(
 
 def test_a_mailbox_of_an_unknown_tenant_is_not_made(database: Database) -> None:
     with pytest.raises(NoSuchTenant):
-        PostgresLoopStore(database, tenant="nobody", mailbox="desk", project=None).create_mailbox("a@example.com", 1, "sign-in 1")
+        PostgresLoopStore(database, tenant="nobody", mailbox="desk", project=None).create_mailbox(
+            "a@example.com", 1, "sign-in 1"
+        )
 
 
 # --- discovering -----------------------------------------------------------------------------------------------------
@@ -190,6 +229,27 @@ def test_unknown_ids_become_pending_and_known_ones_are_left_alone(store: Postgre
     assert discover(store, "a", "c", found_by=FoundBy.BACKFILL) == 1
     assert known(store, "a") == Known(SKIPPED, "bulk", task_deleted=False, internal_date=None, wanted=EVERY_DATE)
     assert store.in_transaction(lambda tx: sorted(tx.find_known(["a", "b", "c", "d"]))) == ["a", "b", "c"]
+
+
+def test_the_ledger_tells_the_range_a_message_was_last_listed_for(store: PostgresLoopStore) -> None:
+    first, second = DateRange(after=NOON), DateRange(before=NOON)
+    discover(store, "a", wanted=first)
+    assert known(store, "a").wanted == first
+    discover(store, "a", wanted=second)
+    assert known(store, "a").wanted == first
+    reopen(store, ["a"], second)
+    assert known(store, "a").wanted == second
+
+
+def test_remint_at_discovery_is_for_new_rows_and_stays_until_they_are_settled(store: PostgresLoopStore) -> None:
+    discover(store, "a")
+    assert discover(store, "a", "b", remint=True) == 1
+    assert {due.message_id: due.remint for due in store.find_due(10)} == {"a": False, "b": True}
+    reopen(store, ["b"])
+    assert [due.remint for due in store.find_due(10)] == [False, True]
+    settle(store, Outcome("b", 2, SKIPPED, "bulk"))
+    reopen(store, ["b"])
+    assert [due.remint for due in store.find_due(10)] == [False, False]
 
 
 def test_ids_and_cursor_land_together_or_not_at_all(store: PostgresLoopStore) -> None:
@@ -276,6 +336,69 @@ def test_what_was_read_before_a_reopening_can_not_settle_the_row(store: Postgres
     assert settle(store, Outcome("a", 1, SKIPPED, "bulk")) == frozenset()
     assert the_due(store).revision == 2
     assert settle(store, Outcome("a", 2, SKIPPED, "bulk")) == {"a"}
+
+
+def test_only_rows_still_pending_in_their_revision_are_held(store: PostgresLoopStore) -> None:
+    discover(store, "c", "a", "b", "d")
+    settle(store, Outcome("a", 1, SKIPPED, "bulk"))
+    reopen(store, ["b"])
+    settle(store, Outcome("d", 1, PENDING, "later", retry_in=timedelta(hours=1)))
+    assert lock(store, dict.fromkeys("zdcba", 1)) == {"c", "d"}
+    assert lock(store, {}) == frozenset()
+
+
+def test_a_held_row_can_not_be_reopened_before_its_outcome_is_recorded(
+    database_url: str, store: PostgresLoopStore
+) -> None:
+    discover(store, "a")
+
+    with open_connections(database_url, 1) as (watcher,), ThreadPoolExecutor(1) as pool:
+
+        def work(tx: StoreTransaction) -> tuple[frozenset[str], Future[int]]:
+            assert tx.lock_pending({"a": 1}) == {"a"}
+            reopening = pool.submit(reopen, store, ["a"])
+            wait_until_blocked(watcher)
+            return tx.record_outcomes([Outcome("a", 1, SKIPPED, "bulk")]), reopening
+
+        settled, reopening = store.in_transaction(work)
+        assert settled == {"a"}
+        assert reopening.result(timeout=10) == 1
+    assert the_due(store).revision == 2
+
+
+def test_a_row_that_was_reopened_while_it_was_waited_for_is_not_held(
+    database_url: str, store: PostgresLoopStore
+) -> None:
+    discover(store, "a", "b")
+
+    with open_connections(database_url, 1) as (watcher,), ThreadPoolExecutor(1) as pool:
+
+        def work(tx: StoreTransaction) -> Future[frozenset[str]]:
+            tx.record_reopened(["a"], EVERY_DATE)
+            holding = pool.submit(lock, store, {"b": 1, "a": 1})
+            wait_until_blocked(watcher)
+            return holding
+
+        assert store.in_transaction(work).result(timeout=10) == {"b"}
+
+
+def test_many_who_hold_the_same_rows_in_any_order_do_not_deadlock(store: PostgresLoopStore) -> None:
+    gate = threading.Barrier(4, timeout=10)
+    ids = [f"{number:03x}" for number in range(200)]
+    discover(store, *ids)
+    runs: list[int] = []
+
+    def work(turn: int) -> int:
+        def hold(tx: StoreTransaction) -> int:
+            runs.append(turn)
+            return len(tx.lock_pending(dict.fromkeys(ids[turn * 50 :] + ids[: turn * 50], 1)))
+
+        gate.wait()
+        return store.in_transaction(hold)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(work, range(4))) == [200] * 4
+    assert sorted(runs) == [0, 1, 2, 3]
 
 
 def test_of_two_who_settle_the_same_rows_one_does(store: PostgresLoopStore) -> None:
