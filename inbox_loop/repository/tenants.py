@@ -1,9 +1,12 @@
-"""Tenants and their projects: made from the configuration at start-up."""
+"""Tenants and their projects: made from the configuration at start-up, and looked for by whoever only reads."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 
+from inbox_loop.errors import NoSuchTenant
+from inbox_loop.repository.clean import check_text
 from inbox_loop.repository.database import Connection, Database
 from inbox_loop.repository.statements import Statements
 
@@ -25,3 +28,17 @@ def ensure_tenant(database: Database, slug: str, projects: Iterable[str]) -> Non
             connection.execute(_SQL[step], params)
 
     database.in_transaction(work)
+
+
+def check_tenant(database: Database, slug: str) -> None:
+    """Return when the database has the tenant; writes nothing.
+
+    Raises ``NoSuchTenant``; its hint names the tenant that was most likely meant, if one is called nearly so.
+    """
+    check_text("tenant", slug)
+    if database.row(_SQL["find_tenant"], {"tenant": slug}) is not None:
+        return
+    known = [row["slug"] for row in database.rows(_SQL["list_tenants"])]
+    nearest = get_close_matches(slug, known, n=1)
+    hint = f"Did you mean {nearest[0]}?" if nearest else "Check mailboxes.tenant or --tenant."
+    raise NoSuchTenant(f"the database has no tenant {slug!r}", hint=hint)

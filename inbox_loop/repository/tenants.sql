@@ -39,3 +39,13 @@ select n.tenant_id, wanted.name
  order by wanted.name
     on conflict (tenant_id, name) do nothing
 returning name;
+
+-- name: find_tenant
+-- purpose: The tenant of this name.
+-- reads: tenants
+select tenant_id from tenants where slug = %(tenant)s;
+
+-- name: list_tenants
+-- purpose: The names of all tenants, in order.
+-- reads: tenants
+select slug from tenants order by slug;

@@ -21,7 +21,7 @@ from inbox_loop.repository.messages import MessageReader
 from inbox_loop.repository.migrate import check_schema, find_schema_status, list_migrations
 from inbox_loop.repository.migrate import migrate as apply
 from inbox_loop.repository.tasks import TaskStore
-from inbox_loop.repository.tenants import ensure_tenant
+from inbox_loop.repository.tenants import check_tenant, ensure_tenant
 from inbox_loop.task import TaskDraft
 
 MODULES = [health, loop_store, loop_transaction, messages, migrate, tasks, tenants]
@@ -61,6 +61,7 @@ FINDS: dict[str, Callable[[Database], object]] = {
 NOTHING_TO_DO: dict[str, Callable[[Database], object]] = {
     "check_schema": check_schema,
     "migrate": apply,
+    "check_tenant": lambda database: check_tenant(database, "acme"),
     "ensure_tenant": lambda database: ensure_tenant(database, "acme", ["inbox"]),
 }
 every_read = pytest.mark.parametrize("read", [*READS, *FINDS, *NOTHING_TO_DO])
