@@ -7,13 +7,16 @@ Labels are looked at first, then the sender, then what the headers say of how th
 worse than one task too many, so mail is only skipped on a sign that it asks nothing of anybody:
 
 * Auto-replies, by RFC 3834: ``Auto-Submitted: auto-replied`` or any other value but two. ``no`` stands on ordinary
-  mail. ``auto-generated`` is what a machine sends unasked: alerts, orders, web forms; it is a task, unless it answers
-  a message (In-Reply-To), which is how Exchange marks its absence notes. ``X-Auto-Response-Suppress`` says what the
-  sender does not want back, nothing of the mail itself.
-  A read receipt is an auto-reply too.
+  mail. ``auto-generated`` is what a machine sends unasked: alerts, orders, web forms. Helpdesks put it on what a person
+  answers through them, and Exchange on absence notes; so it is a task, unless it answers a message (In-Reply-To) and
+  has a second sign: an empty return path, or ``X-MS-Exchange-Inbox-Rules-Loop`` with the sender's own address. With
+  another address, somebody's rule passed the mail on. ``X-Auto-Response-Suppress`` says what the sender does not want
+  back, nothing of the mail itself. A read receipt is an auto-reply too.
 * Bounces: a delivery report, ``X-Failed-Recipients``, a mailer daemon as sender, or an empty return path.
-* Bulk: what goes out by a list or in bulk, and what Gmail files under Promotions, Social or Forums. What it files
-  under Updates (orders, bills, alerts) is about something of ours and stays.
+* Bulk: what goes out by a list (List-Id) or in bulk (Precedence). ``List-Unsubscribe`` alone stands on orders and
+  bills as well, so it does not count where Gmail files the message under Updates or Primary.
+* Category: what Gmail files under Promotions, Social or Forums and is no list by those signs. When a person moves it to
+  Primary, it is decided anew.
 """
 
 from __future__ import annotations
@@ -54,17 +57,18 @@ class SkipReason(StrEnum):
     AUTO_REPLY = "auto_reply"
     BOUNCE = "bounce"
     BULK = "bulk"
+    CATEGORY = "category"
     TASK_DELETED = "task_deleted"
     """Somebody deleted the message's task. Found by ingest, never by ``decide``."""
     OUTSIDE_RANGE = "outside_range"
     """It came before or after the dates that were asked for. Found by ingest, never by ``decide``."""
 
 
-LABEL_REASONS = frozenset({SkipReason.DRAFT, SkipReason.SENT, SkipReason.SPAM, SkipReason.TRASH})
+LABEL_REASONS = frozenset({SkipReason.DRAFT, SkipReason.SENT, SkipReason.SPAM, SkipReason.TRASH, SkipReason.CATEGORY})
 """The reasons that rest on labels a person can change: such a message is looked at again when its labels do.
 
-Mail is taken out of spam and trash; one's own sent mail is moved to the inbox as a reminder; a draft is sent. A chat
-stays a chat. Bulk is not here: a list stays a list wherever its mail is moved.
+Mail is taken out of spam and trash, or moved from Promotions to Primary; one's own sent mail is moved to the inbox as a
+reminder; a draft is sent. A chat stays a chat. Bulk is not here: a list stays a list wherever its mail is moved.
 """
 
 # In this order; SENT counts only without INBOX, because a message to oneself has both.
@@ -74,7 +78,8 @@ _BY_LABEL = {
     "TRASH": SkipReason.TRASH,
     "CHAT": SkipReason.CHAT,
 }
-_BULK_LABELS = frozenset({"CATEGORY_PROMOTIONS", "CATEGORY_SOCIAL", "CATEGORY_FORUMS"})
+_SKIPPED_CATEGORIES = frozenset({"CATEGORY_PROMOTIONS", "CATEGORY_SOCIAL", "CATEGORY_FORUMS"})
+_KEPT_CATEGORIES = frozenset({"CATEGORY_PERSONAL", "CATEGORY_UPDATES"})
 _BULK_PRECEDENCE = frozenset({"bulk", "list", "junk"})
 _DAEMON = "mailer-daemon"
 
@@ -128,7 +133,7 @@ def _find_reason(message: Message, policy: Policy) -> SkipReason | None:
         _find_label_reason(message.labels)
         or _find_sender_reason(message, policy.own_addresses)
         or (_find_answer_reason(message) if policy.skip_auto_replies else None)
-        or (SkipReason.BULK if policy.skip_bulk and _is_bulk(message) else None)
+        or (_find_bulk_reason(message) if policy.skip_bulk else None)
     )
 
 
@@ -150,8 +155,18 @@ def _find_answer_reason(message: Message) -> SkipReason | None:
         return SkipReason.BOUNCE
     if _is_auto_reply(message):
         return SkipReason.AUTO_REPLY
-    has_empty_path = any("".join(value.split()) == "<>" for value in message.header_values("Return-Path"))
-    return SkipReason.BOUNCE if has_empty_path else None
+    return SkipReason.BOUNCE if _has_empty_path(message) else None
+
+
+def _find_bulk_reason(message: Message) -> SkipReason | None:
+    """A list's own signs come first: they stay when a person moves the message to another category."""
+    if message.header("List-Id") or not _BULK_PRECEDENCE.isdisjoint(_precedences(message)):
+        return SkipReason.BULK
+    if not _SKIPPED_CATEGORIES.isdisjoint(message.labels):
+        return SkipReason.CATEGORY
+    if message.header("List-Unsubscribe") and _KEPT_CATEGORIES.isdisjoint(message.labels):
+        return SkipReason.BULK
+    return None
 
 
 def _senders(message: Message) -> Iterator[str]:
@@ -168,10 +183,9 @@ def _is_bounce(message: Message) -> bool:
 
 def _is_auto_reply(message: Message) -> bool:
     submitted = parse_parameters(message.header("Auto-Submitted")).value.partition("(")[0].strip()
-    if submitted == "auto-generated" and message.header("In-Reply-To"):
-        return True
     return (
         submitted not in ("", "no", "auto-generated")
+        or (submitted == "auto-generated" and _is_absence_note(message))
         or _report_type(message) == "disposition-notification"
         or _is_on(message.header("X-Autoreply"))
         or _is_on(message.header("X-Autorespond"))
@@ -179,19 +193,26 @@ def _is_auto_reply(message: Message) -> bool:
     )
 
 
+def _is_absence_note(message: Message) -> bool:
+    """Of an auto-generated message: whether it answers one by itself, and no person answers through a helpdesk."""
+    return bool(message.header("In-Reply-To")) and (_has_empty_path(message) or _is_answer_of_a_rule(message))
+
+
+def _is_answer_of_a_rule(message: Message) -> bool:
+    """Whether the sender's own rules made it: Exchange writes down whose rules sent a message or passed it on."""
+    owners = {owner.strip().casefold() for owner in message.header_values("X-MS-Exchange-Inbox-Rules-Loop")}
+    return any(address.casefold() in owners for address in _senders(message))
+
+
+def _has_empty_path(message: Message) -> bool:
+    return any("".join(value.split()) == "<>" for value in message.header_values("Return-Path"))
+
+
 def _report_type(message: Message) -> str:
     """What a multipart/report reports (RFC 6522); empty for other mail."""
     if message.mime_type != "multipart/report":
         return ""
     return parse_parameters(message.header("Content-Type")).parameters.get("report-type", "").lower()
-
-
-def _is_bulk(message: Message) -> bool:
-    return (
-        bool(message.header("List-Id") or message.header("List-Unsubscribe"))
-        or not _BULK_PRECEDENCE.isdisjoint(_precedences(message))
-        or not _BULK_LABELS.isdisjoint(message.labels)
-    )
 
 
 def _is_on(value: str) -> bool:

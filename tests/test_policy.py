@@ -28,6 +28,10 @@ from inbox_loop.task import MAX_BODY_BYTES, MAX_TITLE_CHARACTERS, TaskDraft
 SKIP_ALL = Policy(own_addresses=frozenset({"Bot@Example.org"}), skip_bulk=True, skip_auto_replies=True)
 SKIP_NOTHING = Policy(own_addresses=frozenset(), skip_bulk=False, skip_auto_replies=False)
 
+# What helpdesks and Exchange write alike.
+MACHINE_ANSWER = (("Auto-Submitted", "auto-generated"), ("In-Reply-To", "<1@example.org>"))
+RULES_LOOP = "X-MS-Exchange-Inbox-Rules-Loop"
+
 
 def reason_for(message: Message, policy: Policy = SKIP_ALL) -> SkipReason | None:
     decision = decide(message, policy, mailbox="support", account="support@example.org", project="shop")
@@ -56,9 +60,9 @@ def draft_of(message: Message) -> TaskDraft:
         ({"TRASH", "INBOX"}, SkipReason.TRASH),
         ({"TRASH", "SENT"}, SkipReason.TRASH),
         ({"CHAT"}, SkipReason.CHAT),
-        ({"CATEGORY_PROMOTIONS", "INBOX"}, SkipReason.BULK),
-        ({"CATEGORY_SOCIAL", "INBOX"}, SkipReason.BULK),
-        ({"CATEGORY_FORUMS", "INBOX"}, SkipReason.BULK),
+        ({"CATEGORY_PROMOTIONS", "INBOX"}, SkipReason.CATEGORY),
+        ({"CATEGORY_SOCIAL", "INBOX"}, SkipReason.CATEGORY),
+        ({"CATEGORY_FORUMS", "INBOX"}, SkipReason.CATEGORY),
         ({"CATEGORY_UPDATES", "INBOX"}, None),
     ],
 )
@@ -89,10 +93,21 @@ def test_labels_decide_first(make_message: MakeMessage, labels: set[str], reason
         pytest.param([("Auto-Submitted", "no")], None, id="Auto-Submitted: no"),
         pytest.param([("Auto-Submitted", " NO (really) ")], None, id="no, in capitals"),
         pytest.param([("Auto-Submitted", "auto-generated")], None, id="an alert nobody asked for"),
+        pytest.param([*MACHINE_ANSWER], None, id="a person's answer through a helpdesk"),
         pytest.param(
-            [("Auto-Submitted", "auto-generated"), ("In-Reply-To", "<1@example.org>")],
-            SkipReason.AUTO_REPLY,
-            id="an absence note of Exchange",
+            [*MACHINE_ANSWER, ("X-Auto-Response-Suppress", "All")], None, id="of a helpdesk that wants no absence notes"
+        ),
+        pytest.param(
+            [*MACHINE_ANSWER, (RULES_LOOP, "ADA@example.com")], SkipReason.AUTO_REPLY, id="an absence note of Exchange"
+        ),
+        pytest.param(
+            [*MACHINE_ANSWER, ("Return-Path", "<>")], SkipReason.AUTO_REPLY, id="an absence note, by its path"
+        ),
+        pytest.param(
+            [*MACHINE_ANSWER, (RULES_LOOP, "team@example.net")], None, id="a helpdesk's answer that a rule passed on"
+        ),
+        pytest.param(
+            [("Auto-Submitted", "auto-generated"), (RULES_LOOP, "ada@example.com")], None, id="forwarded by a rule"
         ),
         pytest.param([("X-Auto-Response-Suppress", "All")], None, id="X-Auto-Response-Suppress"),
         pytest.param([("In-Reply-To", "<1@example.org>")], None, id="a person's answer"),
@@ -126,6 +141,37 @@ def test_headers_say_how_a_mail_came_to_be(
     make_message: MakeMessage, headers: list[tuple[str, str]], reason: SkipReason | None
 ) -> None:
     assert reason_for(make_message(headers=headers)) == reason
+
+
+UNSUBSCRIBE = ("List-Unsubscribe", "<https://example.net/u>")
+LIST_ID = ("List-Id", "<talk.example.net>")
+
+
+@pytest.mark.parametrize(
+    ("label", "headers", "reason"),
+    [
+        ("CATEGORY_UPDATES", [UNSUBSCRIBE], None),
+        ("CATEGORY_PERSONAL", [UNSUBSCRIBE], None),
+        ("CATEGORY_UPDATES", [UNSUBSCRIBE, LIST_ID], SkipReason.BULK),
+        ("CATEGORY_PERSONAL", [UNSUBSCRIBE, ("Precedence", "bulk")], SkipReason.BULK),
+        ("UNREAD", [UNSUBSCRIBE], SkipReason.BULK),
+        ("CATEGORY_PROMOTIONS", [UNSUBSCRIBE], SkipReason.CATEGORY),
+        ("CATEGORY_PROMOTIONS", [LIST_ID], SkipReason.BULK),
+    ],
+)
+def test_orders_that_can_be_unsubscribed_from_are_told_from_lists(
+    make_message: MakeMessage, label: str, headers: list[tuple[str, str]], reason: SkipReason | None
+) -> None:
+    message = make_message(labels=("INBOX", label), headers=headers)
+    assert reason_for(message) == reason
+    assert reason_for(message, SKIP_NOTHING) is None
+
+
+@pytest.mark.parametrize("category", ["CATEGORY_PROMOTIONS", "CATEGORY_SOCIAL", "CATEGORY_FORUMS"])
+def test_mail_moved_to_primary_becomes_a_task(make_message: MakeMessage, category: str) -> None:
+    skipped = reason_for(make_message(labels=("INBOX", category), headers=[UNSUBSCRIBE]))
+    assert skipped in LABEL_REASONS
+    assert reason_for(make_message(labels=("INBOX", "CATEGORY_PERSONAL"), headers=[UNSUBSCRIBE])) is None
 
 
 @pytest.mark.parametrize(
@@ -162,7 +208,7 @@ def test_nothing_is_skipped_that_the_policy_does_not_name(
 
 
 def test_only_labels_a_person_can_change_are_looked_at_again() -> None:
-    assert {"draft", "sent", "spam", "trash"} == LABEL_REASONS
+    assert {"draft", "sent", "spam", "trash", "category"} == LABEL_REASONS
 
 
 def test_a_task_is_named_by_message_and_thread(make_message: MakeMessage) -> None:

@@ -29,6 +29,7 @@ SKIPPED_REASONS = {
     "auto_reply": "a machine sent it in answer",
     "bounce": "it is a delivery report",
     "bulk": "it is a newsletter or from a mailing list",
+    "category": "Gmail files it under Promotions, Social or Forums",
     "outside_range": "it is outside of the dates that the backfill asked for",
     "task_deleted": "its task was deleted, and the loop does not bring back what someone deleted",
 }
@@ -62,6 +63,7 @@ _NEXT = {
 _LABELS = "Nothing. When its labels change in Gmail, it is looked at again."
 _NEXT_BY_REASON: dict[str, str] = {
     **{reason.value: _LABELS for reason in LABEL_REASONS},
+    "category": "If it asks for something, move it to Primary in Gmail: then it is looked at again.",
     "own_address": "Nothing. policy.own_addresses says which senders never make a task.",
     "ref_of_another_mailbox": "Look at that task: inbox-loop tasks show REF, with the ref of this message.",
     "decision_failed": "Report the log line message.undecidable from that moment; its stack says where.",

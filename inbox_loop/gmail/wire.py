@@ -37,8 +37,9 @@ TEXT_TYPES = frozenset({"text/plain", "text/html", "text/calendar"})
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST_DATE = datetime(9999, 12, 31, tzinfo=UTC)
-_LABELS_OF_ARRIVAL = frozenset({"INBOX"})
-_LABELS_OF_HIDING = frozenset({"SPAM", "TRASH", "DRAFT"})
+# Primary is CATEGORY_PERSONAL; Promotions, Social and Forums are the categories whose mail makes no task.
+_LABELS_OF_ARRIVAL = frozenset({"INBOX", "CATEGORY_PERSONAL"})
+_LABELS_OF_HIDING = frozenset({"SPAM", "TRASH", "DRAFT", "CATEGORY_PROMOTIONS", "CATEGORY_SOCIAL", "CATEGORY_FORUMS"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,8 @@ def read_history_page(answer: Answer) -> HistoryPage:
     """Read a page of history.list, which may hold nothing but a token for the next.
 
     ``added`` comes from messagesAdded. ``arrived`` comes from label records alone, because mail taken out of spam,
-    trash or the archive gets no other: INBOX was put on, or SPAM, TRASH or DRAFT was taken off.
+    trash, the archive or a category gets no other: INBOX or CATEGORY_PERSONAL (Primary) was put on, or SPAM, TRASH,
+    DRAFT or the category of Promotions, Social or Forums was taken off.
     """
     added: dict[str, MessageId] = {}
     arrived: dict[str, MessageId] = {}

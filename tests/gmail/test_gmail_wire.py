@@ -72,6 +72,24 @@ def test_history_takes_new_messages_and_those_that_came_back_into_sight() -> Non
     )
 
 
+@pytest.mark.parametrize(
+    ("record", "label", "arrives"),
+    [
+        ("labelsRemoved", "CATEGORY_PROMOTIONS", True),
+        ("labelsRemoved", "CATEGORY_SOCIAL", True),
+        ("labelsRemoved", "CATEGORY_FORUMS", True),
+        ("labelsAdded", "CATEGORY_PERSONAL", True),
+        ("labelsAdded", "CATEGORY_PROMOTIONS", False),
+        ("labelsRemoved", "CATEGORY_PERSONAL", False),
+        ("labelsRemoved", "CATEGORY_UPDATES", False),
+    ],
+)
+def test_a_message_moved_to_primary_arrives_there(record: str, label: str, *, arrives: bool) -> None:
+    page = read_history_page({"historyId": "9", "history": [{record: [change("1", label)]}]})
+
+    assert page.arrived == ((MessageId("1", "7"),) if arrives else ())
+
+
 def test_a_message_both_new_and_taken_out_of_spam_stays_both() -> None:
     history = [{"messagesAdded": [change("1")], "labelsRemoved": [change("1", "SPAM")]}]
 
