@@ -71,7 +71,6 @@ def backfill_once(mailbox: Mailbox, request: BackfillRequest, show: Callable[[Ba
     with mailbox.gmail.within(mailbox.limits.deadline_seconds):
         row = find_or_register(mailbox)
     progress = BackfillProgress(Discovered(), Tally(), remaining=0)
-    complete = True
     try:
         pages = discover_listing(
             mailbox,
@@ -88,6 +87,7 @@ def backfill_once(mailbox: Mailbox, request: BackfillRequest, show: Callable[[Ba
         for done in _bounded(mailbox, ingest_batches(mailbox, row.address)):
             progress = replace(progress, tally=progress.tally + done, remaining=max(0, progress.remaining - done.total))
             show(progress)
+        complete = not mailbox.store.find_due(1)
     except Stopped:
         complete = False
     return meter.report(found=progress.found, tally=progress.tally, cursor=row.cursor, complete=complete)

@@ -76,7 +76,11 @@ def plan_discovery(sighting: Sighting, known: Mapping[str, Known]) -> DiscoveryP
 def _must_be_read_again(message_id: str, row: Known, sighting: Sighting) -> bool:
     if row.reason == SkipReason.OUTSIDE_RANGE:
         return row.internal_date is None or sighting.wanted.holds(row.internal_date)
-    if sighting.remint and (row.task_deleted or row.reason == SkipReason.TASK_DELETED):
+    if row.state is MessageState.PENDING and sighting.wanted != row.wanted and sighting.wanted.covers(row.wanted):
+        return True
+    if sighting.remint and (
+        row.task_deleted or row.reason == SkipReason.TASK_DELETED or row.state is MessageState.PENDING
+    ):
         return True
     if sighting.found_by is not FoundBy.POLL:
         return row.state is MessageState.GONE or row.reason in _RESCUED
@@ -92,7 +96,7 @@ def record_sighting(tx: StoreTransaction, sighting: Sighting) -> Discovered:
     plan = plan_discovery(sighting, known)
     discovered = reopened = 0
     if plan.unknown:
-        discovered = tx.record_discovered(plan.unknown, sighting.found_by, sighting.wanted)
+        discovered = tx.record_discovered(plan.unknown, sighting.found_by, sighting.wanted, remint=sighting.remint)
     if plan.reopened:
         reopened = tx.record_reopened(plan.reopened, sighting.wanted, remint=sighting.remint)
     return Discovered(known=len(known), discovered=discovered, reopened=reopened)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import structlog
 
-from inbox_loop.errors import DeadlineExceeded, InboxLoopError
+from inbox_loop.errors import DeadlineExceeded, InboxLoopError, MailboxBusy
 from inbox_loop.loop.mailbox import Mailbox
 from inbox_loop.loop.ports import Due, MessageId, MessageState, Outcome
 from inbox_loop.loop.report import Tally
@@ -21,8 +21,9 @@ from inbox_loop.loop.settle import Ask, Settled, settle_batch
 from inbox_loop.message.model import Message
 from inbox_loop.policy import MakeTask, SkipReason, decide
 
-# Few enough that a crash repeats little and memory stays flat; enough that the transaction costs little a message.
-BATCH = 50
+# Few enough that another process waits some seconds for its turn at Gmail's usual quota, that a crash repeats little,
+# and that memory stays flat; enough that the transaction costs little a message.
+BATCH = 25
 
 # Batches of which nothing could be recorded, because others reopened or settled every row meanwhile. More than a few in
 # a row is left to the next pass.
@@ -61,24 +62,36 @@ def ingest_batches(mailbox: Mailbox, account: str) -> Iterator[Tally]:
         fruitless = fruitless + 1 if batch.tally == Tally() else 0
 
 
-def ingest_due(mailbox: Mailbox, account: str) -> Tally:
+@dataclass(frozen=True, slots=True)
+class Ingested:
+    """What the ingest of a pass came to."""
+
+    tally: Tally
+    finished: bool
+    """False when the time was up and the rest is for the next pass."""
+
+
+def ingest_due(mailbox: Mailbox, account: str) -> Ingested:
     """Ingest what is due, as part of a pass with a deadline.
 
     When the time is up after some work was done, the rest is left for the next pass. A pass that came to nothing
-    raises ``DeadlineExceeded``: then something hangs.
+    raises ``DeadlineExceeded``: then something hangs. What another process is reading is left to it.
     """
     total = Tally()
     try:
         for done in ingest_batches(mailbox, account):
             total += done
+    except MailboxBusy:
+        return Ingested(total, finished=True)
     except DeadlineExceeded:
         if total == Tally():
             raise
-    return total
+        return Ingested(total, finished=False)
+    return Ingested(total, finished=True)
 
 
 def ingest_once(mailbox: Mailbox, account: str) -> Batch:
-    """Take one batch to its outcomes."""
+    """Take one batch to its outcomes. Raises ``MailboxBusy`` when another process does not end its own."""
     if not mailbox.store.find_due(1):
         return Batch(0, Tally(), None)
     with mailbox.store.ingesting():

@@ -30,8 +30,8 @@ def poll_once(mailbox: Mailbox) -> PassReport:
     with mailbox.gmail.within(mailbox.limits.deadline_seconds):
         row = find_or_register(mailbox)
         found, cursor = _discover(mailbox, row)
-        tally = ingest_due(mailbox, row.address)
-    return meter.report(found=found, tally=tally, cursor=cursor, complete=True)
+        ingested = ingest_due(mailbox, row.address)
+    return meter.report(found=found, tally=ingested.tally, cursor=cursor, complete=ingested.finished)
 
 
 def _discover(mailbox: Mailbox, row: MailboxRow) -> tuple[Discovered, int]:

@@ -17,7 +17,7 @@ from inbox_loop.loop.ingest import ingest_due
 from inbox_loop.loop.mailbox import Mailbox
 from inbox_loop.loop.ports import DateRange, FoundBy, MailboxRow
 from inbox_loop.loop.query import listing_query
-from inbox_loop.loop.register import check_account, find_or_register
+from inbox_loop.loop.register import find_or_register, find_own_profile
 from inbox_loop.loop.report import Discovered, Meter, PassReport
 
 # Gmail's search can lag, and a message may carry a date from before it became visible.
@@ -30,17 +30,17 @@ def reconcile_once(mailbox: Mailbox, now: datetime) -> PassReport:
     with mailbox.gmail.within(mailbox.limits.deadline_seconds):
         row = find_or_register(mailbox)
         found = _compare(mailbox, row, since=now - mailbox.limits.reconcile_window)
-        tally = ingest_due(mailbox, row.address)
-    return meter.report(found=found, tally=tally, cursor=row.cursor, complete=True)
+        ingested = ingest_due(mailbox, row.address)
+    return meter.report(found=found, tally=ingested.tally, cursor=row.cursor, complete=ingested.finished)
 
 
 def recover_history(mailbox: Mailbox, row: MailboxRow) -> tuple[Discovered, int]:
     """Bridge the gap after history has expired; answers what was found and the new cursor."""
-    profile = check_account(mailbox, row)
+    profile = find_own_profile(mailbox, row)
     since = row.cursor_moved_at - max(OVERLAP, mailbox.limits.reconcile_window)
     found = _compare(mailbox, row, since=since)
     mailbox.store.in_transaction(lambda tx: tx.advance_cursor(profile.history_id))
-    return found, profile.history_id
+    return found, max(row.cursor, profile.history_id)
 
 
 def _compare(mailbox: Mailbox, row: MailboxRow, *, since: datetime) -> Discovered:

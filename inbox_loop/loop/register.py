@@ -18,41 +18,52 @@ log = structlog.get_logger()
 def find_or_register(mailbox: Mailbox) -> MailboxRow:
     """The mailbox's row, made from Gmail's profile at the first touch (1 unit).
 
-    Raises ``AnotherAccount`` when the configuration, the sign-in and the store do not mean the same Gmail account:
-    Gmail's ids are per account, so reading on would mix two mailboxes.
+    A sign-in that was not seen before is asked whose it is (1 unit), so that a new one can't make this mailbox read
+    another account: Gmail's ids are per account, and the cursor would jump. Raises ``AnotherAccount``.
     """
+    sign_in = mailbox.gmail.find_sign_in()
     row = mailbox.store.find_mailbox()
     if row is None:
-        profile = mailbox.gmail.find_profile()
-        _check_same_account(mailbox, profile.address)
-        row = mailbox.store.create_mailbox(profile.address, profile.history_id)
-        hint = f"Mail from before now is read by: inbox-loop backfill --mailbox {mailbox.name}"
-        log.info("mailbox.registered", mailbox=mailbox.name, cursor=str(row.cursor), hint=hint)
-        _check_same_account(mailbox, profile.address, row)
-    else:
-        _check_same_account(mailbox, row.address, row)
+        return _register(mailbox, sign_in)
+    _check_declared(mailbox, row.address)
+    if row.sign_in != sign_in:
+        find_own_profile(mailbox, row)
+        mailbox.store.in_transaction(lambda tx: tx.record_sign_in(sign_in))
     return row
 
 
-def check_account(mailbox: Mailbox, row: MailboxRow) -> Profile:
-    """Ask Gmail whose mailbox the sign-in opens (1 unit), and raise ``AnotherAccount`` unless it is this one's.
-
-    For the start of a daemon, and where a pass needs the profile anyway; an idle poll does not pay for it.
-    """
+def find_own_profile(mailbox: Mailbox, row: MailboxRow) -> Profile:
+    """Gmail's profile, which must be of the account that the mailbox was first read with. Raises ``AnotherAccount``."""
     profile = mailbox.gmail.find_profile()
-    _check_same_account(mailbox, profile.address, row)
+    _check_same(mailbox, row, profile)
     return profile
 
 
-def _check_same_account(mailbox: Mailbox, address: str, row: MailboxRow | None = None) -> None:
+def _register(mailbox: Mailbox, sign_in: str) -> MailboxRow:
+    profile = mailbox.gmail.find_profile()
+    _check_declared(mailbox, profile.address)
+    row = mailbox.store.create_mailbox(profile.address, profile.history_id, sign_in)
+    _check_same(mailbox, row, profile)
+    if row.cursor == profile.history_id:
+        hint = f"Mail from before now is read by: inbox-loop backfill --mailbox {mailbox.name}"
+        log.info("mailbox.registered", mailbox=mailbox.name, cursor=str(row.cursor), hint=hint)
+    else:
+        log.info("mailbox.taken_over", mailbox=mailbox.name, cursor=str(row.cursor))
+    return row
+
+
+def _check_declared(mailbox: Mailbox, address: str) -> None:
     if mailbox.address is not None and mailbox.address.lower() != address.lower():
         raise AnotherAccount(
-            f"mailbox {mailbox.name!r} is configured with another address than its sign-in opens",
-            hint=f"Correct mailboxes.address, or sign in with the right account: "
+            f"mailbox {mailbox.name!r} is configured with another address than that of its account",
+            hint="Correct mailboxes.address, or sign in with the right account: "
             f"inbox-loop auth login --mailbox {mailbox.name}",
         )
-    if row is not None and row.address.lower() != address.lower():
+
+
+def _check_same(mailbox: Mailbox, row: MailboxRow, profile: Profile) -> None:
+    if row.address.lower() != profile.address.lower():
         raise AnotherAccount(
             f"mailbox {mailbox.name!r} was first read with another Gmail account than its sign-in opens",
-            hint="Give the new account a mailbox name of its own, or sign in again with the first account.",
+            hint="Sign in again with the first account, or give the new one a mailbox of its own, with another name.",
         )

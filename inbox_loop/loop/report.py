@@ -78,7 +78,9 @@ class PassReport:
     known: int
     """Of those, how many the ledger knew."""
     complete: bool
-    """False when the pass stopped before its end; the next one goes on from there."""
+    """False when the pass stopped before its end; the next one goes on from there. Messages that wait for another try
+    are ``pending`` and do not count here.
+    """
 
     @property
     def idle(self) -> bool:

@@ -1,4 +1,4 @@
-"""What becomes of a message that could not be read: again later, gone, or quarantined. Pure."""
+"""What becomes of a message that could not be read: tried again later, gone, or quarantined. Pure."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from inbox_loop.loop.ports import Due, MessageState, Outcome
 
 FIRST_WAIT = timedelta(seconds=15)
 LONGEST_WAIT = timedelta(hours=1)
-# With the waits above, the last try comes about ten hours after the first.
-MAX_ATTEMPTS = 16
 
 NOT_FOUND = "not_found"
 
@@ -24,8 +22,8 @@ def outcome_of_failure(due: Due, error: InboxLoopError, *, gone_after: timedelta
     """Decide what is recorded for a message that failed with ``error``.
 
     A 404 can mean that the message is not visible yet: it is tried again at once, then with growing waits, and is gone
-    ``gone_after`` it was first seen. What can't be read stays unreadable. Everything else is passing, up to a number of
-    attempts.
+    ``gone_after`` it was first seen. What can't be read goes to quarantine. Everything else is passing and stays
+    pending, however long it lasts: nobody has to set it going again.
     """
     if isinstance(error, MessageGone):
         if due.age >= gone_after:
@@ -34,6 +32,4 @@ def outcome_of_failure(due: Due, error: InboxLoopError, *, gone_after: timedelta
         return Outcome(due.message_id, due.revision, MessageState.PENDING, NOT_FOUND, retry_in=wait)
     if isinstance(error, UnreadableMessage):
         return Outcome(due.message_id, due.revision, MessageState.QUARANTINED, error.reason)
-    if due.attempts + 1 >= MAX_ATTEMPTS:
-        return Outcome(due.message_id, due.revision, MessageState.QUARANTINED, error.code)
     return Outcome(due.message_id, due.revision, MessageState.PENDING, error.code, retry_in=backoff(due.attempts))

@@ -8,7 +8,8 @@ tombstone. Rules:
   unless its row says ``remint``.
 * The loop never mistakes: a task made from another mailbox is not this message's (Gmail's ids are per mailbox), and the
   message goes to quarantine.
-* A row that someone reopened or settled meanwhile is left as it is, and not counted.
+* A row that someone reopened or settled meanwhile is left as it is: no task is made for it, and it is not counted. To
+  know that, the rows are held first, before anything is looked up or made.
 """
 
 from __future__ import annotations
@@ -37,6 +38,16 @@ class Ask:
     thread_id: str
     internal_date: datetime
     draft: TaskDraft
+
+    @property
+    def message_id(self) -> str:
+        """Of the message that asks."""
+        return self.due.message_id
+
+    @property
+    def revision(self) -> int:
+        """Of the ledger row it was read for."""
+        return self.due.revision
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +82,10 @@ def judge(holder: RefHolder | None, *, mailbox: str, account: str, remint: bool)
 
 
 def _is_of_another_mailbox(holder: RefHolder, mailbox: str, account: str) -> bool:
-    """A task made by hand names no mailbox and is anyone's; a mailbox that was renamed or moved is still itself."""
-    if holder.source_mailbox is None or holder.source_account is None:
-        return False
-    return holder.source_mailbox != mailbox and holder.source_account.lower() != account.lower()
+    """The account tells, since a mailbox can be renamed. A task made by hand names neither, and is anyone's."""
+    if holder.source_account is not None:
+        return holder.source_account.lower() != account.lower()
+    return holder.source_mailbox is not None and holder.source_mailbox != mailbox
 
 
 def settle_batch(mailbox: Mailbox, account: str, proposals: Sequence[Ask | Outcome]) -> tuple[Settled, ...]:
@@ -104,13 +115,15 @@ def settle_once(mailbox: Mailbox, account: str, proposals: Sequence[Ask | Outcom
     """Record all proposals in one transaction; answers those that took effect."""
 
     def work(tx: StoreTransaction) -> tuple[Settled, ...]:
-        settled = [Settled(proposal) for proposal in proposals if isinstance(proposal, Outcome)]
-        asks = [proposal for proposal in proposals if isinstance(proposal, Ask)]
+        held = tx.lock_pending({proposal.message_id: proposal.revision for proposal in proposals})
+        waiting = [proposal for proposal in proposals if proposal.message_id in held]
+        settled = [Settled(proposal) for proposal in waiting if isinstance(proposal, Outcome)]
+        asks = [proposal for proposal in waiting if isinstance(proposal, Ask)]
         # By arrival, so that task numbers tell the order in which the asks came.
-        asks.sort(key=lambda ask: (ask.internal_date, ask.due.message_id))
+        asks.sort(key=lambda ask: (ask.internal_date, ask.message_id))
         settled += _bind(tx, mailbox, account, asks)
-        recorded = tx.record_outcomes([one.outcome for one in settled])
-        return tuple(one for one in settled if one.outcome.message_id in recorded)
+        tx.record_outcomes([one.outcome for one in settled])
+        return tuple(settled)
 
     return mailbox.store.in_transaction(work)
 
@@ -150,8 +163,8 @@ def _settled(ask: Ask, verdict: Verdict, holder: RefHolder) -> Settled:
 
 def _outcome(ask: Ask, state: MessageState, reason: str | None = None, task_id: UUID | None = None) -> Outcome:
     return Outcome(
-        ask.due.message_id,
-        ask.due.revision,
+        ask.message_id,
+        ask.revision,
         state,
         reason,
         task_id=task_id,

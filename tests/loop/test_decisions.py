@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from inbox_loop.errors import GmailUnreachable, InboxLoopError, MessageGone, UnreadableMessage
+from inbox_loop.errors import GmailUnreachable, MessageGone, UnreadableMessage
 from inbox_loop.loop.discover import Sighting, plan_discovery
 from inbox_loop.loop.ports import (
     EVERY_DATE,
@@ -20,7 +20,7 @@ from inbox_loop.loop.ports import (
     RefHolder,
 )
 from inbox_loop.loop.query import listing_query
-from inbox_loop.loop.retry import LONGEST_WAIT, MAX_ATTEMPTS, backoff, outcome_of_failure
+from inbox_loop.loop.retry import LONGEST_WAIT, backoff, outcome_of_failure
 from inbox_loop.loop.settle import Verdict, judge
 from inbox_loop.policy import SkipReason
 from inbox_loop.task import TaskStatus
@@ -30,9 +30,14 @@ GONE_AFTER = timedelta(minutes=10)
 
 
 def known(
-    state: MessageState, reason: str | None = None, *, deleted: bool = False, date: datetime | None = NOON
+    state: MessageState,
+    reason: str | None = None,
+    *,
+    deleted: bool = False,
+    date: datetime | None = NOON,
+    wanted: DateRange = EVERY_DATE,
 ) -> Known:
-    return Known(state, reason, task_deleted=deleted, internal_date=date)
+    return Known(state, reason, task_deleted=deleted, internal_date=date, wanted=wanted)
 
 
 def due(*, attempts: int = 0, age: timedelta = timedelta()) -> Due:
@@ -79,11 +84,20 @@ def test_a_message_that_was_gone_and_is_listed_is_read_again() -> None:
     assert reopened(known(MessageState.GONE, "not_found"), found_by=FoundBy.BACKFILL)
 
 
+def test_a_wider_range_takes_over_a_pending_row_that_a_narrow_one_listed() -> None:
+    narrow, wide = DateRange(before=NOON), DateRange(before=NOON + timedelta(days=1))
+    row = known(MessageState.PENDING, date=None, wanted=narrow)
+    for wanted, expected in ((wide, True), (EVERY_DATE, True), (narrow, False), (DateRange(after=NOON), False)):
+        sighting = Sighting((MessageId("18d", "18c"),), FoundBy.BACKFILL, wanted=wanted)
+        assert bool(plan_discovery(sighting, {"18d": row}).reopened) is expected
+
+
 def test_only_a_remint_brings_a_deleted_task_back() -> None:
     for row in (known(MessageState.TASK, deleted=True), known(MessageState.SKIPPED, SkipReason.TASK_DELETED)):
         assert not reopened(row, found_by=FoundBy.BACKFILL)
         assert reopened(row, found_by=FoundBy.BACKFILL, remint=True)
     assert not reopened(known(MessageState.TASK), found_by=FoundBy.BACKFILL, remint=True)
+    assert reopened(known(MessageState.PENDING), found_by=FoundBy.BACKFILL, remint=True), "its task may be deleted"
 
 
 def test_a_message_outside_of_an_earlier_range_is_read_again_only_when_the_new_one_holds_it() -> None:
@@ -115,7 +129,9 @@ def holder(*, mailbox: str | None, account: str | None, deleted: bool = False) -
         (None, False, Verdict.CREATE),
         (holder(mailbox="support", account="support@example.org"), False, Verdict.OURS),
         (holder(mailbox="renamed", account="Support@example.org"), False, Verdict.OURS),
-        (holder(mailbox="support", account="moved@example.org"), False, Verdict.OURS),
+        (holder(mailbox="support", account="earlier-owner-of-the-name@example.org"), False, Verdict.ANOTHER_MAILBOX),
+        (holder(mailbox="support", account=None), False, Verdict.OURS),
+        (holder(mailbox="sales", account=None), False, Verdict.ANOTHER_MAILBOX),
         (holder(mailbox=None, account=None), False, Verdict.OURS),
         (holder(mailbox="sales", account="sales@example.org"), False, Verdict.ANOTHER_MAILBOX),
         (holder(mailbox="sales", account="sales@example.org"), True, Verdict.ANOTHER_MAILBOX),
@@ -151,15 +167,11 @@ def test_what_cannot_be_read_is_quarantined_with_its_reason() -> None:
     assert (outcome.state, outcome.reason, outcome.retry_in) == (MessageState.QUARANTINED, "no_payload", None)
 
 
-@pytest.mark.parametrize("attempts", range(MAX_ATTEMPTS))
-def test_passing_trouble_is_tried_again_up_to_a_number_of_attempts(attempts: int) -> None:
-    error: InboxLoopError = GmailUnreachable("500")
-    outcome = outcome_of_failure(due(attempts=attempts), error, gone_after=GONE_AFTER)
-    assert outcome.revision == 3
-    if attempts + 1 < MAX_ATTEMPTS:
-        assert (outcome.state, outcome.retry_in) == (MessageState.PENDING, backoff(attempts))
-    else:
-        assert (outcome.state, outcome.reason) == (MessageState.QUARANTINED, "gmail.unreachable")
+@pytest.mark.parametrize("attempts", [0, 1, 7, 500])
+def test_passing_trouble_is_tried_again_however_long_it_lasts(attempts: int) -> None:
+    outcome = outcome_of_failure(due(attempts=attempts), GmailUnreachable("500"), gone_after=GONE_AFTER)
+    assert (outcome.revision, outcome.state, outcome.reason) == (3, MessageState.PENDING, "gmail.unreachable")
+    assert outcome.retry_in == backoff(attempts)
 
 
 def test_waits_grow_up_to_an_hour() -> None:
@@ -174,6 +186,15 @@ def test_a_listing_asks_in_epoch_seconds_and_a_little_wider_than_wanted() -> Non
     noon = int(NOON.timestamp())
     assert listing_query(precise, " from:a@example.org ") == f"after:{noon - 1} before:{noon + 10} from:a@example.org"
     assert listing_query(EVERY_DATE) == ""
+
+
+def test_a_range_covers_what_lies_within_it() -> None:
+    day = DateRange(after=NOON, before=NOON + timedelta(days=1))
+    assert EVERY_DATE.covers(day)
+    assert day.covers(day)
+    assert not day.covers(EVERY_DATE)
+    assert DateRange(after=NOON).covers(day)
+    assert not DateRange(after=NOON + timedelta(hours=1)).covers(day)
 
 
 def test_a_range_includes_its_start_and_not_its_end() -> None:

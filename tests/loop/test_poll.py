@@ -9,6 +9,7 @@ import pytest
 from support.desk import ADDRESS, NAME, TENANT, Desk, plain_mail
 
 import inbox_loop.gmail.mailbox
+import inbox_loop.loop.ingest
 from inbox_loop.errors import AnotherAccount, GmailUnreachable
 from inbox_loop.loop.ports import MessageState
 from inbox_loop.loop.settle import REF_OF_ANOTHER_MAILBOX
@@ -261,9 +262,63 @@ def test_a_task_of_another_mailbox_is_not_taken_for_this_message(desk: Desk) -> 
 
 def test_a_sign_in_of_another_account_is_refused(open_desk: Callable[..., Desk]) -> None:
     desk = open_desk()
-    desk.mailbox.store.create_mailbox("someone-else@example.com", 1)
+    desk.mailbox.store.create_mailbox("someone-else@example.com", desk.account.history_id, "an earlier sign-in")
     with pytest.raises(AnotherAccount):
         desk.poll()
+
+
+def test_a_new_sign_in_to_the_wrong_account_reads_nothing_and_the_right_one_goes_on(desk: Desk) -> None:
+    cursor = desk.row().cursor
+    right = desk.token_file.read_bytes()
+    for number in range(5):
+        desk.simulator.account("other@example.com").deliver(plain_mail(f"Private {number}"))
+    desk.simulator.token_file("other@example.com", desk.token_file)
+    for _ in range(2):
+        with pytest.raises(AnotherAccount):
+            desk.poll()
+    assert desk.row().cursor == cursor
+    desk.token_file.write_bytes(right)
+    desk.deliver("Ours")
+    assert desk.poll().created == 1
+    assert desk.titles() == ["Ours"]
+
+
+def test_a_new_sign_in_to_the_same_account_is_asked_whose_it_is_once(desk: Desk) -> None:
+    desk.simulator.token_file(ADDRESS, desk.token_file)
+    calls = len(desk.methods())
+    desk.poll()
+    desk.poll()
+    assert desk.methods()[calls:] == ["getProfile", "history.list", "history.list"]
+
+
+def test_a_pass_that_runs_out_of_time_says_so_and_the_next_one_goes_on(
+    open_desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inbox_loop.loop.ingest, "BATCH", 4)
+    desk = open_desk(deadline_seconds=1.5)
+    desk.poll()
+    for number in range(40):
+        desk.deliver(f"Ask {number}")
+    desk.simulator.faults.add(Fault("messages.get", kind="delay", seconds=0.3, times=None))
+    report = desk.poll()
+    assert 0 < report.created < 40
+    assert (report.complete, report.created + report.pending) == (False, 40)
+    desk.simulator.faults.clear()
+    assert (desk.poll().complete, len(desk.titles())) == (True, 40)
+
+
+def test_messages_whose_reading_hangs_do_not_hold_the_others(open_desk: Callable[..., Desk]) -> None:
+    desk = open_desk(deadline_seconds=12.0)
+    desk.poll()
+    hanging = [desk.deliver(f"Hangs {number}") for number in range(4)]
+    for number in range(3):
+        desk.deliver(f"Good {number}")
+    for each in hanging:
+        desk.simulator.faults.add(Fault("messages.get", kind="hang", times=None, message_id=each.message_id))
+    report = desk.poll()
+    assert sorted(desk.titles()) == ["Good 0", "Good 1", "Good 2"]
+    assert [desk.ledger()[each.message_id].attempts for each in hanging] == [1] * 4
+    assert report.pending == 4
 
 
 def test_mail_is_read_once_however_often_it_is_polled(desk: Desk) -> None:

@@ -13,6 +13,7 @@ from support.desk import Desk
 from inbox_loop.loop.discover import discover_history
 from inbox_loop.loop.ports import Fetched, GmailMailbox, HistoryPage, ListingPage, MessageId, Profile, Usage
 from inbox_loop.simulator.faults import Fault
+from inbox_loop.task import TaskDraft
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,9 @@ class Interrupted:
 
     def within(self, seconds: float) -> AbstractContextManager[None]:
         return self.gmail.within(seconds)
+
+    def find_sign_in(self) -> str:
+        return self.gmail.find_sign_in()
 
     def find_profile(self) -> Profile:
         return self.gmail.find_profile()
@@ -60,13 +64,31 @@ def test_a_rescue_while_the_message_is_being_read_is_not_lost(desk: Desk) -> Non
 
 
 def test_a_task_made_meanwhile_by_someone_else_is_found(desk: Desk) -> None:
-    desk.deliver("Contended")
-    gmail = Interrupted(desk.gmail, lambda: None, threading.Event())
-    other = replace(desk.mailbox, gmail=gmail)
-    with ThreadPoolExecutor(2) as pool:
-        reports = list(pool.map(lambda mailbox: replace(desk, mailbox=mailbox).poll(), [desk.mailbox, other]))
-    assert sum(report.created for report in reports) == 1
-    assert desk.titles() == ["Contended"]
+    delivered = desk.deliver("Contended")
+    ref = f"gmail:{delivered.thread_id}#{delivered.message_id}"
+
+    def make_it_by_hand() -> None:
+        desk.tasks.upsert_task(TaskDraft(ref, "By hand"), actor="test")
+
+    gmail = Interrupted(desk.gmail, make_it_by_hand, threading.Event())
+    report = replace(desk, mailbox=replace(desk.mailbox, gmail=gmail)).poll()
+    assert (report.created, report.found) == (0, 1)
+    assert desk.titles() == ["By hand"]
+
+
+def test_what_was_read_before_a_reopening_makes_no_task(desk: Desk) -> None:
+    delivered = desk.deliver("Trashed meanwhile")
+
+    def relabel_and_let_another_loop_see_it() -> None:
+        desk.account.relabel(delivered.message_id, remove=["INBOX"])
+        desk.account.relabel(delivered.message_id, add=["INBOX"])
+        discover_history(desk.mailbox, desk.row())
+        desk.account.relabel(delivered.message_id, add=["TRASH"], remove=["INBOX"])
+
+    gmail = Interrupted(desk.gmail, relabel_and_let_another_loop_see_it, threading.Event())
+    report = replace(desk, mailbox=replace(desk.mailbox, gmail=gmail)).poll()
+    assert (report.created, report.skipped) == (0, 1)
+    assert desk.titles() == []
 
 
 def test_polls_and_backfills_at_once_make_one_task_of_each_message_and_read_it_once(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from email.message import EmailMessage
+from pathlib import Path
 
 from inbox_loop.gmail.mailbox import GoogleMailbox
 from inbox_loop.loop.backfill import BackfillRequest, backfill_once
@@ -54,6 +55,7 @@ class Desk:
     database: Database
     gmail: GoogleMailbox
     mailbox: Mailbox
+    token_file: Path
 
     @property
     def account(self) -> Account:
