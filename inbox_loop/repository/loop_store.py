@@ -9,7 +9,7 @@ from typing import TypeVar
 import psycopg
 from psycopg.rows import DictRow
 
-from inbox_loop.errors import DatabaseConflict, NoSuchMailbox, NoSuchTenant
+from inbox_loop.errors import MailboxBusy, NoSuchMailbox, NoSuchTenant
 from inbox_loop.loop.ports import DateRange, Due, MailboxRow, StoreTransaction
 from inbox_loop.repository.database import Connection, Database
 from inbox_loop.repository.loop_transaction import LoopTransaction
@@ -93,16 +93,16 @@ class PostgresLoopStore:
 
     @contextmanager
     def ingesting(self) -> Iterator[None]:
-        """Hold the mailbox's ingest lock; waits for its holder half a minute, then raises ``DatabaseConflict``."""
+        """Hold the mailbox's ingest lock; waits for its holder half a minute, then raises ``MailboxBusy``."""
         mailbox = self.find_mailbox()
         if mailbox is None:
             raise self._no_mailbox()
-        wait = {"wait": f"{self._ingest_wait_seconds * 1000:.0f}ms", "mailbox_id": mailbox.mailbox_id}
         with self._database.own_connection() as connection:
+            connection.execute(_SQL["bound_ingest_wait"], {"wait": f"{self._ingest_wait_seconds * 1000:.0f}ms"})
             try:
-                connection.execute(_SQL["lock_ingest"], wait)
+                connection.execute(_SQL["lock_ingest"], {"mailbox_id": mailbox.mailbox_id})
             except psycopg.errors.LockNotAvailable:
-                raise DatabaseConflict(
+                raise MailboxBusy(
                     f"another process is reading the messages of mailbox {mailbox.name!r} and did not end in "
                     f"{self._ingest_wait_seconds:.0f} seconds",
                     hint="Wait for it; one process at a time reads a mailbox.",

@@ -59,8 +59,13 @@ select count(*) as pending
   join messages as m on m.tenant_id = b.tenant_id and m.mailbox_id = b.mailbox_id
  where n.slug = %(tenant)s and b.name = %(mailbox)s and m.state = 'pending';
 
--- name: lock_ingest
--- purpose: Take the mailbox's ingest lock for this session, and wait for its holder within the bound given.
+-- name: bound_ingest_wait
+-- purpose: Let this session wait for a lock within the bound given, and by that bound alone. A statement of its own: the
+--          time a statement may take is settled when it starts.
 -- reads: none
-select set_config('statement_timeout', '0', false), set_config('lock_timeout', %(wait)s, false),
-       pg_advisory_lock(hashtextextended('ingest ' || %(mailbox_id)s::text, 0));
+select set_config('statement_timeout', '0', false), set_config('lock_timeout', %(wait)s, false);
+
+-- name: lock_ingest
+-- purpose: Take the mailbox's ingest lock for this session, or wait for its holder.
+-- reads: none
+select pg_advisory_lock(hashtextextended('ingest ' || %(mailbox_id)s::text, 0));

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from support.rivals import open_connections, wait_until_blocked
 
-from inbox_loop.errors import DatabaseConflict, InvalidValue, NoSuchMailbox, NoSuchTenant
+from inbox_loop.errors import DatabaseConflict, InvalidValue, MailboxBusy, NoSuchMailbox, NoSuchTenant
 from inbox_loop.loop.ports import (
     EVERY_DATE,
     DateRange,
@@ -25,7 +25,7 @@ from inbox_loop.loop.ports import (
     Outcome,
     StoreTransaction,
 )
-from inbox_loop.repository.database import Database
+from inbox_loop.repository.database import TIMEOUTS, Database
 from inbox_loop.repository.health import list_mailbox_health, record_heartbeat
 from inbox_loop.repository.loop_store import PostgresLoopStore
 from inbox_loop.repository.messages import MessageReader
@@ -555,11 +555,21 @@ def test_one_process_at_a_time_ingests_a_mailbox(database: Database, store: Post
     sales.create_mailbox("sales@example.com", 1, "sign-in 1")
     with store.ingesting(), sales.ingesting():
         refusal = "another process is reading the messages of mailbox 'desk'"
-        with pytest.raises(DatabaseConflict, match=refusal), rival.ingesting():
+        with pytest.raises(MailboxBusy, match=refusal), rival.ingesting():
             raise AssertionError("not reached")
         assert discover(rival, "a") == 1  # only ingesting waits
     with rival.ingesting():
         assert due_ids(rival) == ["a"]
+
+
+@pytest.mark.parametrize("wait_seconds", [0.1, 0.2])
+def test_who_waits_for_the_ingest_lock_as_long_as_a_statement_may_take_is_told_that_the_mailbox_is_busy(
+    database: Database, store: PostgresLoopStore, monkeypatch: pytest.MonkeyPatch, wait_seconds: float
+) -> None:
+    monkeypatch.setitem(TIMEOUTS, "statement_timeout", "100ms")
+    rival = PostgresLoopStore(database, tenant="acme", mailbox="desk", project=None, ingest_wait_seconds=wait_seconds)
+    with store.ingesting(), pytest.raises(MailboxBusy), rival.ingesting():
+        raise AssertionError("not reached")
 
 
 def test_who_waits_for_the_ingest_lock_gets_it_from_its_holder(database_url: str, store: PostgresLoopStore) -> None:
