@@ -48,7 +48,7 @@ class Event:
 
 _DAEMON = (
     Event("daemon.started", "info", ("version", "pid", "mailboxes"), "The daemon begins."),
-    Event("daemon.ready", "info", ("mailboxes",), "Database and schedule are up; polls run from now on."),
+    Event("daemon.ready", "info", ("mailboxes",), "The database and every mailbox are opened; polls begin."),
     Event("daemon.reloaded", "info", ("mailboxes",), "The configuration was read again, and is in force from now on."),
     Event("daemon.stopping", "info", (), "The daemon was asked to stop, and ends what it has begun."),
     Event(
@@ -58,14 +58,15 @@ _DAEMON = (
         "config.invalid",
         "error",
         ("problems", "hint"),
-        "The configuration was to be read again and has mistakes; the earlier one stays in force.",
-        "Correct the keys that the line names, and send SIGHUP again.",
+        "The configuration was read again, and the daemon could not run with it: it has mistakes, or its database "
+        "can't be used right now. The earlier one stays in force.",
+        "Mend what the line names, and send SIGHUP again.",
     ),
     Event(
         "heartbeat.failed",
         "warning",
         ("mailbox", "hint"),
-        "The daemon could not tell the database how the mailbox is, so inbox-loop status may call it stale.",
+        "The daemon could not tell the database how the mailbox is, so inbox-loop status may call it silent.",
         "Passing trouble heals by itself; when it stays, look at the database.",
     ),
 )

@@ -36,7 +36,9 @@ def backfill(
     after: Annotated[str | None, typer.Option("--after", metavar="WHEN", help=f"From then on. {_MOMENT}")] = None,
     before: Annotated[str | None, typer.Option("--before", metavar="WHEN", help="Up to then, not included.")] = None,
     query: Annotated[str, typer.Option("--query", help="Only what this Gmail search finds.")] = "",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Count what would be read; change nothing.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Count what would be read; read and record no message.")
+    ] = False,
     remint_deleted: Annotated[
         bool, typer.Option("--remint-deleted", help="Create the tasks anew that someone deleted.")
     ] = False,
@@ -45,8 +47,7 @@ def backfill(
     """Read the past of a mailbox. Never moves the cursor; safe to stop and to start again."""
     settings = read_settings(context, config)
     chosen = choose_mailboxes(settings, mailbox)
-    wanted = DateRange(_moment("--after", after), _moment("--before", before))
-    request = BackfillRequest(wanted, query, remint_deleted=remint_deleted)
+    request = BackfillRequest(_range(after, before), query, remint_deleted=remint_deleted)
     with (
         listening() as requests,
         open_database(settings) as database,
@@ -76,12 +77,21 @@ def _print_previews(mailboxes: dict[str, Mailbox], request: BackfillRequest, *, 
         print_table(("MAILBOX", "LISTED", "KNOWN", "TO READ"), [[str(v) for v in p.values()] for p in previews])
 
 
+def _range(after: str | None, before: str | None) -> DateRange:
+    wanted = DateRange(_moment("--after", after), _moment("--before", before))
+    if wanted.after is not None and wanted.before is not None and wanted.after > wanted.before:
+        raise UsageError("--after is later than --before: no message lies between", hint="Exchange the two.")
+    return wanted
+
+
 def _moment(option: str, text: str | None) -> datetime | None:
     """Read a date as midnight UTC, so that a backfill is the same in every time zone."""
     if text is None:
         return None
     try:
         moment = datetime.fromisoformat(text)
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
     except ValueError:
         raise UsageError(f"{option}: {text!r} is no date", hint=_MOMENT) from None
-    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except OverflowError:
+        raise UsageError(f"{option}: {text!r} is outside of the years 1 to 9999 in UTC", hint=_MOMENT) from None

@@ -1,6 +1,7 @@
 """``inbox-loop demo``: the whole loop on a private Postgres and a simulated Gmail, told step by step.
 
-Nothing of it stays: database, mailbox and sign-in live in a temporary folder. No account and no network is needed.
+Nothing of it stays, a signal that ends it included: database, mailbox and sign-in live in folders for temporary files.
+No account and no network is needed.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from inbox_loop.commands.demo_table import print_what_became
 from inbox_loop.commands.logs import configure_logs
 from inbox_loop.commands.mailboxes import open_mailboxes
 from inbox_loop.commands.show import print_line
+from inbox_loop.commands.signals import tidying_up
 from inbox_loop.embedded.throwaway import use_throwaway
 from inbox_loop.errors import EXIT_FINE, EXIT_LOOK
 from inbox_loop.loop.backfill import BackfillRequest, backfill_once
@@ -56,7 +58,7 @@ def demo(
     """Watch a mailbox become tasks: sample mail, a private Postgres, a simulated Gmail. Leaves nothing behind."""
     configure_logs(LogSettings(level="warning"))
     demo_mail = find_demo_mail(mail)
-    with _stage(demo_mail) as stage:
+    with tidying_up(), _stage(demo_mail) as stage:
         return _play(stage, demo_mail)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from inbox_loop.commands.docs_markdown import code, head, prose, table
 from inbox_loop.commands.explanation import QUARANTINE_REASONS, SKIPPED_REASONS, WAITING_REASONS, advise
 from inbox_loop.loop.ports import MessageState
-from inbox_loop.loop.retry import MAX_ATTEMPTS, NOT_FOUND
+from inbox_loop.loop.retry import NOT_FOUND
 
 _INTRODUCTION = """
 Every message that was ever seen has one row in the ledger. Its state is `pending`, `task`, `skipped`, `quarantined` or
@@ -26,18 +26,18 @@ The message was read, or its labels were, and it makes no task.
 
 """
 
-_QUARANTINED = f"""
+_QUARANTINED = """
 ## In quarantine
 
 The message could not be turned into a task. It is kept for a person, does not hold up the others, and makes
-`inbox-loop status` exit with 1. A reason of the next section is found here too, once {MAX_ATTEMPTS} tries have failed.
+`inbox-loop status` exit with 1.
 
 """
 
 _WAITING = """
 ## Not read yet, or gone
 
-The message is tried again, with growing waits.
+The message is tried again, with growing waits, for as long as it takes.
 
 """
 

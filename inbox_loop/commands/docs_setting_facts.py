@@ -19,12 +19,11 @@ from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
 from inbox_loop.commands.environment import variable_of
-from inbox_loop.commands.options import SLUG_PATTERN
 from inbox_loop.commands.setting_keys import EACH, section_of
-from inbox_loop.settings import Settings
+from inbox_loop.settings import SLUG_PATTERN, Settings
 
 _BOUNDS = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
-_PATTERNS = {f"^{SLUG_PATTERN}$": "a to z, 0 to 9, _ and -, not beginning with _ or -, at most 63 characters"}
+_PATTERNS = {SLUG_PATTERN: "a to z, 0 to 9, _ and -, not beginning with _ or -, at most 63 characters"}
 _UNITS = (("d", timedelta(days=1)), ("h", timedelta(hours=1)), ("m", timedelta(minutes=1)))
 
 

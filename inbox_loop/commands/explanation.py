@@ -49,7 +49,6 @@ QUARANTINE_REASONS = {
 WAITING_REASONS = {
     "not_found": "Gmail says that there is no such message",
     "gmail.unreachable": "Gmail did not answer",
-    "gmail.throttled": "Gmail asked to be asked less",
 }
 REASONS = {**SKIPPED_REASONS, **QUARANTINE_REASONS, **WAITING_REASONS}
 

@@ -60,7 +60,7 @@ def _open_mailbox(
             gmail=gmail,
             store=PostgresLoopStore(database, tenant=each.tenant, mailbox=each.name, project=each.project),
             policy=Policy(
-                own_addresses=frozenset(address.lower() for address in policy.own_addresses),
+                own_addresses=frozenset(policy.own_addresses),
                 skip_bulk=policy.skip_bulk,
                 skip_auto_replies=policy.skip_auto_replies,
             ),

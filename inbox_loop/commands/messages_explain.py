@@ -20,6 +20,7 @@ from inbox_loop.commands.show import print_line, print_records
 from inbox_loop.commands.wiring import open_database
 from inbox_loop.errors import NoSuchMessage
 from inbox_loop.repository.messages import LedgerRow, MessageReader
+from inbox_loop.repository.tenants import check_tenant
 
 
 def explain_message(
@@ -36,6 +37,7 @@ def explain_message(
     chosen = choose_tenant(settings, tenant)
     message_id = read_message_id(message)
     with open_database(settings) as database:
+        check_tenant(database, chosen)
         check_mailbox(database, settings, tenant=chosen, mailbox=mailbox)
         rows = MessageReader(database, tenant=chosen).find_message(mailbox, message_id)
     if not rows:

@@ -21,6 +21,7 @@ from inbox_loop.commands.show import moment, print_records, print_table
 from inbox_loop.commands.wiring import open_database
 from inbox_loop.loop.ports import MessageState
 from inbox_loop.repository.messages import LedgerRow, MessageReader
+from inbox_loop.repository.tenants import check_tenant
 
 _COLUMNS = ("SEEN", "MAILBOX", "MESSAGE", "STATE", "REASON", "TASK", "NEXT TRY")
 
@@ -39,6 +40,7 @@ def list_messages(
     settings = read_settings(context, config)
     chosen = choose_tenant(settings, tenant)
     with open_database(settings) as database:
+        check_tenant(database, chosen)
         check_mailbox(database, settings, tenant=chosen, mailbox=mailbox)
         rows = MessageReader(database, tenant=chosen).list_messages(mailbox=mailbox, state=state, limit=limit)
     if as_json:

@@ -16,10 +16,9 @@ import typer
 from inbox_loop.commands.configuration import find_settings
 from inbox_loop.commands.logs import configure_logs
 from inbox_loop.errors import NoSuchMailbox, UsageError
-from inbox_loop.settings import MailboxSettings, Settings
+from inbox_loop.settings import SLUG_PATTERN, MailboxSettings, Settings
 
 DEFAULT_TENANT = "default"
-SLUG_PATTERN = r"[a-z0-9][a-z0-9_-]{0,62}"
 
 ConfigOption = Annotated[
     Path | None,
@@ -35,13 +34,15 @@ LimitOption = Annotated[int, typer.Option("--limit", help="At most so many, newe
 
 
 def read_settings(context: typer.Context, config: Path | None) -> Settings:
-    """The settings, from ``--config`` of the sub-command or else of ``inbox-loop`` itself. Sets up the log by them.
-
-    Raises ``ConfigError``.
-    """
-    settings = find_settings(config or context.find_root().params.get("config"))
+    """The settings that ``find_given_settings`` finds, with the log set up by them. Raises ``ConfigError``."""
+    settings = find_given_settings(context, config)
     configure_logs(settings.log)
     return settings
+
+
+def find_given_settings(context: typer.Context, config: Path | None) -> Settings:
+    """The settings, from ``--config`` of the sub-command or else of ``inbox-loop`` itself. Raises ``ConfigError``."""
+    return find_settings(config or context.find_root().params.get("config"))
 
 
 def choose_tenant(settings: Settings, wanted: str | None) -> str:

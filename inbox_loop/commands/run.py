@@ -1,8 +1,8 @@
 """``inbox-loop run``: the daemon.
 
 It takes every mailbox's turns at their interval, tells the database once a minute how they do, and listens to
-signals: SIGTERM and SIGINT end it after what is under way, SIGHUP reads the configuration again. A configuration with
-mistakes is logged, and the earlier one stays in force.
+signals: SIGTERM and SIGINT end it after what is under way, SIGHUP reads the configuration again. A configuration that
+the daemon could not run with is logged, and the earlier one stays in force.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ import typer
 from inbox_loop import __version__
 from inbox_loop.commands import heartbeat
 from inbox_loop.commands.heartbeat import Heartbeat
+from inbox_loop.commands.logs import configure_logs
 from inbox_loop.commands.mailboxes import choose_mailboxes, open_mailboxes
-from inbox_loop.commands.options import ConfigOption, read_settings
+from inbox_loop.commands.options import ConfigOption, find_given_settings, read_settings
 from inbox_loop.commands.signals import Requests, listening
 from inbox_loop.commands.wiring import open_database
-from inbox_loop.errors import EXIT_FINE, UsageError
+from inbox_loop.errors import EXIT_FINE, InboxLoopError
 from inbox_loop.loop.schedule import Job, Schedule
 from inbox_loop.loop.watch import Watch
 from inbox_loop.settings import PollSettings, Settings
@@ -43,6 +44,7 @@ def run(context: typer.Context, *, config: ConfigOption = None) -> int:
             if following is None:
                 break
             settings = following
+            configure_logs(settings.log)
             log.info("daemon.reloaded", mailboxes=[mailbox.name for mailbox in choose_mailboxes(settings, None)])
     log.info("daemon.stopped", uptime_seconds=round(time.monotonic() - began))
     return EXIT_FINE
@@ -67,8 +69,8 @@ def _serve(settings: Settings, requests: Requests, context: typer.Context, confi
         ]
         pulse = Heartbeat(database, watches)
         schedule = Schedule([_turns(watch, settings.poll) for watch in watches] + [_beats(pulse)])
-        schedule.start()
         log.info("daemon.ready", mailboxes=[mailbox.name for mailbox in chosen])
+        schedule.start()
         following = _wait(requests, context, config)
         if following is None:
             log.info("daemon.stopping")
@@ -94,10 +96,21 @@ def _wait(requests: Requests, context: typer.Context, config: Path | None) -> Se
         if requests.stop.is_set():
             return None
         requests.reload.clear()
-        try:
-            settings = read_settings(context, config)
-            choose_mailboxes(settings, None)
-        except UsageError as error:
-            log.error("config.invalid", problems=str(error).splitlines(), hint=error.hint)  # noqa: TRY400 - no fault of ours
-        else:
+        settings = _read_again(context, config)
+        if settings is not None:
             return settings
+
+
+def _read_again(context: typer.Context, config: Path | None) -> Settings | None:
+    """The settings as they are now, or None, with a line in the log, when the daemon could not run with them.
+
+    That is found out by opening and closing what they name, beside the daemon as it runs.
+    """
+    try:
+        settings = find_given_settings(context, config)
+        chosen = choose_mailboxes(settings, None)
+        with open_database(settings) as database, open_mailboxes(settings, chosen, database, threading.Event()):
+            return settings
+    except InboxLoopError as error:
+        log.error("config.invalid", problems=str(error).splitlines(), hint=error.hint)  # noqa: TRY400 - no fault of ours
+        return None

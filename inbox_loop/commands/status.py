@@ -7,16 +7,18 @@ from datetime import UTC, datetime, timedelta
 
 import typer
 
-from inbox_loop.commands.mailbox_status import ADVICE, MailboxStatus, exit_code_of, judge, stale_after
+from inbox_loop.commands.mailbox_status import ADVICE, MailboxStatus, Verdict, exit_code_of, judge, stale_after
 from inbox_loop.commands.options import ConfigOption, JsonOption, TenantOption, choose_tenants, read_settings
-from inbox_loop.commands.show import in_words, print_line, print_records, print_table
+from inbox_loop.commands.show import in_words, moment, print_line, print_records, print_table
 from inbox_loop.commands.wiring import find_sign_in_trouble, open_database
 from inbox_loop.loop.ports import MessageState
 from inbox_loop.repository.database import Database
 from inbox_loop.repository.health import list_mailbox_health
+from inbox_loop.repository.tenants import check_tenant
 from inbox_loop.settings import Settings
 
 _COLUMNS = ("MAILBOX", "TENANT", "STATE", "LAST GOOD POLL", "PENDING", "TASKS", "SKIPPED", "QUARANTINED", "GONE")
+_BY_LAST_ERROR = frozenset({Verdict.FAILING, Verdict.NEEDS_PERSON})
 
 
 def show_status(
@@ -24,17 +26,18 @@ def show_status(
 ) -> int:
     """Show how every mailbox is, configured or only in the database: last good poll, backlog, quarantine.
 
-    Exit code 0: all is well. 1: a mailbox has messages in quarantine, was never read, fails, or its last good poll
-    is too long ago. 3: a mailbox waits for a person to sign in. 4: the database can't be reached.
+    What is known comes from the database: a running daemon speaks of its mailboxes once a minute; a single poll that
+    finds nothing writes nothing. So a mailbox that no daemon ever spoke of, or that single polls have gone on with
+    since, is "no daemon", which is no error; one whose daemon fell silent is "silent", and its last error is past.
+
+    Exit code 0: all is well. 1: a mailbox has messages in quarantine, was never read, fails, is silent, or its last
+    good poll is too long ago. 3: a mailbox waits for a person to sign in. 4: the database can't be reached.
     """
     settings = read_settings(context, config)
     now = datetime.now(UTC)
+    tenants = choose_tenants(settings, tenant)
     with open_database(settings) as database:
-        statuses = [
-            status
-            for each in choose_tenants(settings, tenant)
-            for status in _find_statuses(database, settings, each, now)
-        ]
+        statuses = [status for each in tenants for status in _find_statuses(database, settings, each, now)]
     if as_json:
         print_records(_record(status, now) for status in statuses)
     else:
@@ -43,6 +46,7 @@ def show_status(
 
 
 def _find_statuses(database: Database, settings: Settings, tenant: str, now: datetime) -> Iterator[MailboxStatus]:
+    check_tenant(database, tenant)
     health = {each.name: each for each in list_mailbox_health(database, tenant)}
     configured = {each.name: each for each in settings.mailboxes if each.tenant == tenant}
     limit = stale_after(settings.poll)
@@ -103,5 +107,15 @@ def _advice(status: MailboxStatus) -> str:
     """What to do about it; empty when nothing is."""
     if status.trouble is not None:
         return f"{status.trouble} {status.trouble.hint}".strip()
-    code = f"{status.health.last_error}. " if status.health and status.health.last_error else ""
-    return code + ADVICE[status.verdict] if status.verdict in ADVICE else ""
+    told = (_fact(status), ADVICE.get(status.verdict, ""))
+    return " ".join(each for each in told if each)
+
+
+def _fact(status: MailboxStatus) -> str:
+    """What the daemon said that led to the verdict, or since when it says nothing; empty when neither did."""
+    health = status.health
+    if health is None or health.beat_at is None:
+        return ""
+    if status.verdict in {Verdict.SILENT, Verdict.NO_DAEMON}:
+        return f"No daemon has spoken of it since {moment(health.beat_at)}."
+    return f"{health.last_error}." if health.last_error and status.verdict in _BY_LAST_ERROR else ""

@@ -10,6 +10,7 @@ from inbox_loop.commands.shapes import task_record
 from inbox_loop.commands.show import print_line, print_records
 from inbox_loop.commands.wiring import open_database
 from inbox_loop.repository.tasks import TaskStore
+from inbox_loop.repository.tenants import check_tenant
 
 
 def delete_task(
@@ -22,8 +23,10 @@ def delete_task(
 ) -> None:
     """Delete a task. It stays in the database, and no poll or backfill makes it again."""
     settings = read_settings(context, config)
+    chosen = choose_tenant(settings, tenant)
     with open_database(settings) as database:
-        store = TaskStore(database, tenant=choose_tenant(settings, tenant))
+        check_tenant(database, chosen)
+        store = TaskStore(database, tenant=chosen)
         deleted = store.delete_task(find_named_task(store, task).number, actor=find_actor())
     if as_json:
         print_records([task_record(deleted)])

@@ -13,6 +13,7 @@ from inbox_loop.commands.shapes import full_task_record
 from inbox_loop.commands.show import moment, print_line, print_records, print_text
 from inbox_loop.commands.wiring import open_database
 from inbox_loop.repository.tasks import Activity, TaskStore
+from inbox_loop.repository.tenants import check_tenant
 from inbox_loop.task import Task
 
 
@@ -26,8 +27,10 @@ def show_task(
 ) -> None:
     """Show a task with its body and all that happened to it."""
     settings = read_settings(context, config)
+    chosen = choose_tenant(settings, tenant)
     with open_database(settings) as database:
-        store = TaskStore(database, tenant=choose_tenant(settings, tenant))
+        check_tenant(database, chosen)
+        store = TaskStore(database, tenant=chosen)
         found = find_named_task(store, task)
         activities = store.list_activity(found.task_id)
     if as_json:
