@@ -25,7 +25,8 @@ def _duration(value: object) -> object:
 
 
 Duration = Annotated[timedelta, BeforeValidator(_duration), Field(gt=timedelta())]
-Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
+SLUG_PATTERN = r"^[a-z0-9][a-z0-9_-]{0,62}$"
+Slug = Annotated[str, Field(pattern=SLUG_PATTERN)]
 
 # Google's table of quota units, November 2026. One copy of it asks 60 for messages.get in full: costs are settings.
 METHOD_COSTS = {
