@@ -13,7 +13,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -130,8 +130,9 @@ def read_attachment(answer: Answer) -> bytes:
 def read_answer(answer: Answer, texts: Mapping[str, bytes]) -> Message:
     """Read the answer of messages.get, or one message of threads.get.
 
-    ``texts`` are the contents of large text parts, by their attachment id; a large text that is not among them
-    stays empty, and its part keeps its size. Raises ``UnreadableMessage``.
+    ``texts`` are the contents of large text parts, by their attachment id; of a large text that is not among them, and
+    of a message that was asked for by its headers alone, the text says that it is left out. Raises
+    ``UnreadableMessage``.
     """
     message_id, thread_id = _text(answer, "id"), _text(answer, "threadId")
     for name, value in (("id", message_id), ("threadId", thread_id)):
@@ -145,7 +146,7 @@ def read_answer(answer: Answer, texts: Mapping[str, bytes]) -> Message:
         labels=frozenset(_texts(answer, "labelIds")),
         internal_date=read_internal_date(_text(answer, "internalDate")),
         size=_number(answer, "sizeEstimate"),
-        root=_part(answer["payload"], texts, MAX_DEPTH),
+        root=_root(answer, texts),
     )
 
 
@@ -163,6 +164,13 @@ def decode_base64url(text: str) -> bytes:
     if len(clean) % 4 == 1:
         clean = clean[:-1]
     return base64.urlsafe_b64decode(clean + "=" * (-len(clean) % 4))
+
+
+def _root(answer: Answer, texts: Mapping[str, bytes]) -> Part:
+    """The tree of parts; headers alone (format=metadata) as one part that was not downloaded."""
+    root = _part(answer["payload"], texts, MAX_DEPTH)
+    has_headers_alone = not ({"body", "parts"} & answer["payload"].keys())
+    return replace(root, size=_number(answer, "sizeEstimate")) if has_headers_alone else root
 
 
 def _part(payload: Answer, texts: Mapping[str, bytes], depth: int) -> Part:

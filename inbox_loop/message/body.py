@@ -42,6 +42,8 @@ _SIGNED = "[This message is packed into its S/MIME signature. It can be read in 
 _MARKUP_STARTS = ("<!doctype html", "<html", "<head", "<body")
 # AMP is a program rather than a text, and comes beside HTML that says the same.
 _UNREAD_ALTERNATIVES = frozenset({"text/x-amp-html", "text/watch-html"})
+_KILOBYTE = 1000
+_LEFT_OUT = "[The text, {size}, is left out here. The whole message is in Gmail.]"
 
 _URL = re.compile(r"\bhttps?://\S+")
 _WORD = re.compile(r"\w+")
@@ -72,7 +74,7 @@ class BodyReader:
         self._events: set[str] = set()
 
     def read(self, root: Part) -> str:
-        """The readable text below ``root``; empty when there is none."""
+        """The readable text below ``root``; empty when there is none. Says so of a text that was not downloaded."""
         text = _join(self._read_part(root))
         if text:
             return text
@@ -97,6 +99,8 @@ class BodyReader:
             yield self._read_leaf(part)
 
     def _read_leaf(self, part: Part) -> str:
+        if _is_left_out(part):
+            return _LEFT_OUT.format(size=_describe_size(part.size))
         text = _decode(part)
         if part.kind == "text/html" or text.lstrip()[:20].lower().startswith(_MARKUP_STARTS):
             return self._read_html(text)
@@ -117,20 +121,22 @@ class BodyReader:
 
     def _read_alternative(self, part: Part) -> Iterator[str]:
         """The plain text, unless the HTML says more; and an invitation beside either."""
-        plain_parts = [child for child in part.parts if child.kind == "text/plain"]
-        # The richest comes last (RFC 2046, section 5.1.4).
-        rich_parts = [child for child in reversed(part.parts) if child.kind == "text/html" or child.parts]
-        known = (*plain_parts, *rich_parts)
-        others = [child for child in part.parts if child not in known and child.kind not in _UNREAD_ALTERNATIVES]
-
-        plain = _first_text(_join(self._read_part(child)) for child in plain_parts)
+        here = [child for child in part.parts if not _is_left_out(child)]
+        plain = self._read_first(child for child in here if child.kind == "text/plain")
         if len(_words(plain)) < _SHORT_WORDS:
-            rich = _first_text(_join(self._read_part(child)) for child in rich_parts)
+            # The richest comes last (RFC 2046, section 5.1.4).
+            rich = self._read_first(child for child in reversed(here) if _is_rich(child))
             plain = rich if _is_placeholder(plain, rich) else plain
-        yield plain
-        texts = [child for child in others if child.kind.startswith("text/") and child.kind not in _CALENDAR_KINDS]
-        yield "" if plain else _first_text(_join(self._read_part(child)) for child in texts)
-        yield from chain.from_iterable(self._read_part(child) for child in others if child not in texts)
+        yield (
+            plain
+            or self._read_first(filter(_is_other_text, here))
+            or self._read_first(filter(_is_left_out, part.parts))
+        )
+        yield from chain.from_iterable(self._read_part(child) for child in here if _stands_beside_text(child))
+
+    def _read_first(self, parts: Iterable[Part]) -> str:
+        """The text of the first of ``parts`` that has one."""
+        return next(filter(None, (_join(self._read_part(part)) for part in parts)), "")
 
     def _read_forwarded(self, part: Part) -> Iterator[str]:
         inner = part.parts[0] if part.parts else parse_mail(part.data or b"")
@@ -151,16 +157,32 @@ def _is_attachment(part: Part) -> bool:
     return not readable and not part.parts
 
 
+def _is_left_out(part: Part) -> bool:
+    """Whether ``part`` has content that was not downloaded."""
+    return part.data is None and not part.parts and part.size > 0
+
+
+def _is_rich(part: Part) -> bool:
+    return part.kind == "text/html" or bool(part.parts)
+
+
+def _is_other_text(part: Part) -> bool:
+    """Of an alternative: whether it is text, yet neither plain nor HTML nor an invitation."""
+    kinds = {"text/plain", "text/html", *_CALENDAR_KINDS, *_UNREAD_ALTERNATIVES}
+    return part.kind.startswith("text/") and part.kind not in kinds and not part.parts
+
+
+def _stands_beside_text(part: Part) -> bool:
+    """Of an alternative: whether it is no text but something more to read, as an invitation is."""
+    return not part.parts and (part.kind in _CALENDAR_KINDS or not part.kind.startswith("text/"))
+
+
 def _decode(part: Part) -> str:
     data = (part.data or b"")[:MAX_PART_BYTES]
     declared = part.content_type.parameters.get("charset")
     if not declared and part.kind == "text/html":
         declared = find_declared_charset(data)
     return decode_text(data, declared)
-
-
-def _first_text(texts: Iterable[str]) -> str:
-    return next(filter(None, texts), "")
 
 
 def _is_placeholder(plain: str, rich: str) -> bool:
@@ -195,6 +217,16 @@ def _describe_headers(part: Part) -> list[str]:
 def _describe_seal(part: Part) -> str:
     signed = part.content_type.parameters.get("smime-type", "").lower() == "signed-data"
     return _SIGNED if signed else _ENCRYPTED
+
+
+def _describe_size(size: int) -> str:
+    """Rounded down. In whole numbers alone: a size may be larger than any float."""
+    if size < _KILOBYTE:
+        return f"{size} bytes"
+    if size < _KILOBYTE**2:
+        return f"{size // _KILOBYTE} kB"
+    whole, tenths = divmod(size * 10 // _KILOBYTE**2, 10)
+    return f"{whole}.{tenths} MB"
 
 
 def _join(texts: Iterable[str]) -> str:

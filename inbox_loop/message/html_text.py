@@ -39,7 +39,8 @@ _META_WITHIN_BYTES = 2048
 
 _TAG = re.compile(r"<(?P<closing>/?)(?P<name>[A-Za-z][A-Za-z0-9:]*+)(?P<rest>[^<>]*+)>")
 _HREF = re.compile(r"\bhref\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'>]++))", re.IGNORECASE)
-_UNSEEN = frozenset({"head", "noframes", "script", "style", "template", "title"})
+# Not the head as a whole: its end is often missing, and what of it could show is in here.
+_UNSEEN = frozenset({"noframes", "script", "style", "template", "title"})
 _BREAKS = frozenset({"blockquote", "br", "div", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "p", "table", "tr"})
 _LISTS = ("ol", "ul")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from inbox_loop.message.headers import decode_header
 from inbox_loop.message.model import Header
@@ -16,7 +17,8 @@ from inbox_loop.message.parameters import Parameterized, parse_parameters
 DEFAULT_MIME_TYPE = "text/plain"
 
 
-@dataclass(frozen=True, slots=True)
+# Without slots, so that what is read from the headers can be kept beside them.
+@dataclass(frozen=True)
 class Part:
     """One part: a leaf with data, or a container of parts. Headers are raw, as they stand in the mail."""
 
@@ -36,17 +38,17 @@ class Part:
         """The mime type in lower case; RFC 2045's default when there is none."""
         return self.mime_type.strip().lower() or DEFAULT_MIME_TYPE
 
-    @property
+    @cached_property
     def content_type(self) -> Parameterized:
         """The Content-Type header, parsed; empty when it is absent."""
         return parse_parameters(self.find_header("Content-Type"))
 
-    @property
+    @cached_property
     def disposition(self) -> Parameterized:
         """The Content-Disposition header, parsed; empty when it is absent."""
         return parse_parameters(self.find_header("Content-Disposition"))
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The file name, decoded, without folders; empty when there is none. May not be clean yet."""
         name = (

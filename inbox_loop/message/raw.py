@@ -6,6 +6,7 @@ dict (``gmail/wire.py``).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from email import message_from_bytes
 from email.message import Message as ParsedMail
 from email.policy import compat32
@@ -17,24 +18,39 @@ from inbox_loop.message.model import Header
 MAX_PARSED_BYTES = 1024 * 1024
 # Deeper parts are left out. Python's parser recurses once a level, and so does what is below.
 MAX_PARSED_DEPTH = 40
+# Further parts are left out; as many as a message itself may have.
+MAX_PARSED_PARTS = 2000
 
 
 def parse_mail(data: bytes) -> Part | None:
     """Take the bytes of a mail apart, up to the limits above; None if it is nested so deep that it can't be."""
     try:
-        return _convert(message_from_bytes(data[:MAX_PARSED_BYTES], policy=compat32), len(data), 0)
+        return _Converter().convert(message_from_bytes(data[:MAX_PARSED_BYTES], policy=compat32), len(data), 0)
     except RecursionError:
         return None
 
 
-def _convert(parsed: ParsedMail, size: int, depth: int) -> Part:
-    headers = tuple(Header(name, str(value)) for name, value in parsed.raw_items())
-    if not parsed.is_multipart():
-        data = _content(parsed)
-        return Part(parsed.get_content_type(), "", headers, data, len(data))
-    children = parsed.get_payload() if depth < MAX_PARSED_DEPTH else []
-    parts = tuple(_convert(child, 0, depth + 1) for child in children if isinstance(child, ParsedMail))
-    return Part(parsed.get_content_type() or DEFAULT_MIME_TYPE, "", headers, None, size, parts)
+class _Converter:
+    """Makes our tree of the one that Python's parser made of a mail, and counts its parts."""
+
+    def __init__(self) -> None:
+        self._parts_left = MAX_PARSED_PARTS
+
+    def convert(self, parsed: ParsedMail, size: int, depth: int) -> Part:
+        self._parts_left -= 1
+        headers = tuple(Header(name, str(value)) for name, value in parsed.raw_items())
+        if not parsed.is_multipart():
+            data = _content(parsed)
+            return Part(parsed.get_content_type(), "", headers, data, len(data))
+        parts = tuple(self._convert_children(parsed, depth)) if depth < MAX_PARSED_DEPTH else ()
+        return Part(parsed.get_content_type() or DEFAULT_MIME_TYPE, "", headers, None, size, parts)
+
+    def _convert_children(self, parsed: ParsedMail, depth: int) -> Iterator[Part]:
+        for child in parsed.get_payload():
+            if self._parts_left == 0:
+                return
+            if isinstance(child, ParsedMail):
+                yield self.convert(child, 0, depth + 1)
 
 
 def _content(parsed: ParsedMail) -> bytes:

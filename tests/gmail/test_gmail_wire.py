@@ -245,8 +245,20 @@ def test_a_message_of_a_thousand_large_texts_costs_a_few_reads() -> None:
     assert len(list_large_texts({"payload": {"parts": parts}})) == MAX_TEXT_READS
 
 
-def test_a_large_text_takes_its_place_and_one_left_out_keeps_its_size() -> None:
-    answer = text_message(payload=large("a"))
+def test_a_large_text_takes_its_place_and_one_left_out_says_where_it_is() -> None:
+    answer = text_message(payload=large("a", size=6_200_000))
 
     assert read_answer(answer, {"a": b"read apart"}).text.strip() == "read apart"
-    assert "read apart" not in read_answer(answer, {}).text
+    assert read_answer(answer, {}).text == "[The text, 6.2 MB, is left out here. The whole message is in Gmail.]"
+
+
+@pytest.mark.parametrize("mime_type", ["text/plain", "multipart/mixed", "multipart/alternative"])
+def test_a_message_read_by_its_headers_alone_says_where_the_rest_is(mime_type: str) -> None:
+    answer = text_message(payload={"mimeType": mime_type}, sizeEstimate=61_000_000)
+
+    assert read_answer(answer, {}).text == "[The text, 61.0 MB, is left out here. The whole message is in Gmail.]"
+
+
+@pytest.mark.parametrize("payload", [{}, {"body": {}}, {"parts": []}, {"body": {"data": ""}}])
+def test_a_message_without_content_says_nothing(payload: dict[str, Any]) -> None:
+    assert read_answer(text_message(payload=payload), {}).text == ""

@@ -28,6 +28,12 @@ def multi(subtype: str, *parts: Part, **headers: str) -> Part:
 
 
 ICS = "BEGIN:VCALENDAR\nMETHOD:REQUEST\nBEGIN:VEVENT\nSUMMARY:Tasting\nEND:VEVENT\nEND:VCALENDAR"
+
+
+def notice(size: str) -> str:
+    return f"[The text, {size}, is left out here. The whole message is in Gmail.]"
+
+
 FORWARDED = "---------- Forwarded message ----------"
 
 
@@ -108,6 +114,45 @@ FORWARDED = "---------- Forwarded message ----------"
     ],
 )
 def test_the_readable_text_is_found(read_part: ReadPart, root: Part, text: str) -> None:
+    assert read_part(root).text == text
+
+
+def left_out(mime_type: str, size: int, *, name: str = "") -> Part:
+    return Part(mime_type, name, (), None, size)
+
+
+@pytest.mark.parametrize(
+    ("root", "text"),
+    [
+        pytest.param(left_out("text/plain", 6_240_000), notice("6.2 MB"), id="alone"),
+        pytest.param(left_out("text/html", 7_000), notice("7 kB"), id="HTML"),
+        pytest.param(left_out("text/plain", 10**400), notice(f"1{'0' * 394}.0 MB"), id="a size that can't be"),
+        pytest.param(left_out("text/plain", 312, name="body.txt"), notice("312 bytes"), id="the body has a file name"),
+        pytest.param(left_out("image/png", 9_000_000, name="a.png"), "", id="a file is no text"),
+        pytest.param(
+            multi("mixed", leaf("text/plain", "Hi"), left_out("text/plain", 9_000_000)),
+            f"Hi\n\n{notice('9.0 MB')}",
+            id="beside another text",
+        ),
+        pytest.param(
+            multi("alternative", left_out("text/plain", 9_000_000), leaf("text/html", "<p>Hi")), "Hi", id="HTML is here"
+        ),
+        pytest.param(
+            multi("alternative", leaf("text/plain", "Hi"), left_out("text/html", 9_000_000)), "Hi", id="plain is here"
+        ),
+        pytest.param(
+            multi("alternative", left_out("text/plain", 6_000_000), left_out("text/html", 9_000_000)),
+            notice("6.0 MB"),
+            id="neither is here",
+        ),
+        pytest.param(
+            multi("alternative", left_out("text/html", 9_000_000), leaf("text/calendar", ICS)),
+            f"{notice('9.0 MB')}\n\nInvitation: Tasting",
+            id="only an invitation is here",
+        ),
+    ],
+)
+def test_a_text_that_was_not_downloaded_is_said_to_be_in_gmail(read_part: ReadPart, root: Part, text: str) -> None:
     assert read_part(root).text == text
 
 

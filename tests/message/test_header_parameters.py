@@ -49,6 +49,12 @@ def test_the_file_name_is_found_and_decoded(raw: str, name: str) -> None:
     assert part.name == name
 
 
+def test_the_headers_of_a_part_are_taken_apart_once() -> None:
+    part = Part("text/plain", "", (Header("Content-Type", "a/b"), Header("Content-Disposition", "attachment")), b"", 0)
+    assert part.content_type is part.content_type
+    assert part.disposition is part.disposition
+
+
 def test_the_name_gmail_gives_comes_first_and_is_decoded_too() -> None:
     headers = (Header("Content-Disposition", "attachment; filename=other.txt"),)
     assert Part("text/plain", "=?utf-8?Q?caf=C3=A9.txt?=", headers, b"", 0).name == "café.txt"

@@ -68,6 +68,8 @@ def test_html_reads_as_a_person_would_see_it(source: str, text: str) -> None:
         ),
         ("<p>a<!-- b > c -->d</p>1 < 2 <", "ad1 < 2 <".replace("ad1", "ad\n1")),
         ("<script>never closed", ""),
+        ("<html><head><title>no</title><style>p {}</style><body><p>Hi</p>", "Hi"),
+        ("<head><meta charset=utf-8><p>Hi</p>", "Hi"),
         ("<a href='javascript:x'>a</a><td>b<td>c", "a b c"),
     ],
 )
@@ -80,6 +82,7 @@ def test_stripped_html_keeps_the_text_and_the_targets(source: str, text: str) ->
     [
         pytest.param("<div>" * 100_000 + "deep" + "</div>" * 100_000 + "<p>after</p>", ("deep", "after"), id="deep"),
         pytest.param("<table><tr><td>" * 20_000 + "deep", ("deep",), id="deep tables"),
+        pytest.param("<html><head><body>" + "<div>" * 300 + "deep", ("deep",), id="deep, and a head never closed"),
         pytest.param("<ul>" * 190 + "<li>item" * 19_000, ("item",), id="deep lists, many items"),
         pytest.param("<b>x</b>" * 60_000 + "end", ("end",), id="one long line of many elements"),
         pytest.param("<b>" + "x" * 16 + "</b>" + "<b>y</b>" * 19_000 + "end", ("end",), id="as many as are rendered"),

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from inbox_loop.errors import UnreadableMessage
 from inbox_loop.message.body import MAX_TEXT_CHARACTERS
-from inbox_loop.message.mime import Part
+from inbox_loop.message.mime import Part, walk
 from inbox_loop.message.model import Header, Message
-from inbox_loop.message.raw import parse_mail
+from inbox_loop.message.raw import MAX_PARSED_PARTS, parse_mail
 from inbox_loop.message.read import MAX_DEPTH, MAX_HEADERS, MAX_PARTS, read_message
 
 ReadPart = Callable[[Part], Message]
@@ -99,6 +99,30 @@ def test_nesting_is_read_down_to_the_limit_and_refused_beyond(read_part: ReadPar
 def test_a_forwarded_mail_nested_too_deep_to_be_parsed_is_left_out(read_part: ReadPart) -> None:
     raw = b"".join(b"Content-Type: multipart/mixed; boundary=b%d\r\n\r\n--b%d\r\n" % (n, n) for n in range(3000))
     assert read_part(Part("message/rfc822", "deep.eml", (), raw, len(raw))).attachments[0].name == "deep.eml"
+
+
+@pytest.mark.parametrize("subtype", ["mixed", "alternative"])
+def test_a_forwarded_mail_of_endless_parts_is_read_up_to_the_limit(read_part: ReadPart, subtype: str) -> None:
+    raw = b"Content-Type: multipart/%s; boundary=b\r\n\r\n" % subtype.encode()
+    raw += b"--b\r\nContent-Type: application/x\r\n\r\n1\r\n" * 5000
+    parsed = parse_mail(raw)
+    assert parsed is not None
+    assert sum(1 for _ in walk(parsed)) == MAX_PARSED_PARTS
+    started = time.process_time()
+    assert read_part(Part("message/rfc822", "many.eml", (), raw, len(raw))).attachments[0].name == "many.eml"
+    assert time.process_time() - started < 2
+
+
+def test_parts_are_not_compared_with_each_other(read_part: ReadPart, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each with each, contents and all: a message of many alternatives would take its square."""
+
+    def refuse(_self: Part, _other: object) -> bool:
+        pytest.fail("two parts were compared by value")
+
+    monkeypatch.setattr(Part, "__eq__", refuse)
+    kinds = ("text/plain", "text/html", "text/enriched", "text/calendar", "application/x") * 2
+    parts = tuple(Part(kind, "", (), b"Hi", 2) for kind in kinds)
+    assert read_part(Part("multipart/alternative", "", (), None, 0, parts)).text == "Hi"
 
 
 @pytest.mark.parametrize(
