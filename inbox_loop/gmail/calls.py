@@ -9,6 +9,7 @@ Google's own advice is the schedule: from 1 s, doubled, jittered, at most 64 s; 
 
 from __future__ import annotations
 
+import math
 import random
 import threading
 import time
@@ -20,6 +21,7 @@ from inbox_loop.errors import DeadlineExceeded, GmailThrottled, GmailUnreachable
 from inbox_loop.gmail.answers import TokenRejected
 from inbox_loop.gmail.auth import Credentials
 from inbox_loop.gmail.bounds import Bounds
+from inbox_loop.gmail.patience import Patience
 from inbox_loop.gmail.quota import Quota
 from inbox_loop.gmail.session import Call, Sessions
 from inbox_loop.gmail.token_file import login_command
@@ -70,17 +72,25 @@ class Calls:
         with self._lock:
             return self._usage
 
-    def execute(self, call: Call, bounds: Bounds, check: Callable[[Answer], None] = accept_any) -> Answer:
+    def execute(
+        self,
+        call: Call,
+        bounds: Bounds,
+        check: Callable[[Answer], None] = accept_any,
+        patience: Patience | None = None,
+    ) -> Answer:
         """The answer to ``call``, once ``check`` accepts it; ``check`` raises ``GmailUnreachable`` to have another try.
 
-        Raises the typed error of the last try, or ``DeadlineExceeded`` when there is no time for another.
+        Raises the typed error of the last try, also when ``patience`` (None for without end) allows no other, or
+        ``DeadlineExceeded`` when the pass has no time for another.
         """
+        patience = patience or Patience(math.inf)
         failures = 0
         rejected = ""
         while True:
             try:
                 token = self._credentials.find_token(bounds, rejected=rejected)
-                return self._try_once(call, token, bounds, check)
+                return self._try_once(call, token, bounds, check, patience)
             except TokenRejected:
                 if rejected:
                     raise NeedsAuth(
@@ -93,30 +103,33 @@ class Calls:
                 self._slow_down(call, error, failures, bounds)
             except GmailUnreachable as error:
                 failures += 1
-                self._wait(error, failures, bounds)
+                self._wait(error, failures, bounds, patience)
 
-    def _try_once(self, call: Call, token: str, bounds: Bounds, check: Callable[[Answer], None]) -> Answer:
+    def _try_once(
+        self, call: Call, token: str, bounds: Bounds, check: Callable[[Answer], None], patience: Patience
+    ) -> Answer:
         cost = self._costs[call.method]
         self._quota.take(cost, bounds)
         started_at = time.monotonic()
         with self._lock:
             self._usage = Usage(self._usage.api_calls + 1, self._usage.quota_units + cost)
-        with self._sessions.lend() as session:
-            answer = session.execute(call, token, bounds)
+        with self._sessions.lend() as session, patience.spending(bounds) as limited:
+            answer = session.execute(call, token, limited)
         check(answer)
         with self._lock:
             if self._throttled_at is not None and started_at > self._throttled_at:
                 self._throttled_at = None
         return answer
 
-    def _wait(self, error: GmailUnreachable, failures: int, bounds: Bounds) -> None:
-        """Let passing trouble pass; raise it when it has had its tries."""
-        if failures >= TRIES:
-            raise error
+    def _wait(self, error: GmailUnreachable, failures: int, bounds: Bounds, patience: Patience) -> None:
+        """Let passing trouble pass; raise it when it has had its tries or its time."""
         seconds = backoff_seconds(self._backoff_base, failures, _jitter())
+        if failures >= TRIES or seconds >= patience.seconds_left:
+            raise error
         if seconds >= bounds.seconds_left():
             raise DeadlineExceeded(f"The pass used up its time on passing trouble. {error}", hint=error.hint) from error
-        bounds.sleep(seconds)
+        with patience.spending(bounds) as limited:
+            limited.sleep(seconds)
 
     def _slow_down(self, call: Call, error: GmailThrottled, failures: int, bounds: Bounds) -> None:
         """Make all calls of this mailbox wait, and say so once until one succeeds again.

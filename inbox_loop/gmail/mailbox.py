@@ -9,9 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from itertools import chain
 
-from inbox_loop.errors import GmailUnreachable
 from inbox_loop.gmail.auth import Credentials
 from inbox_loop.gmail.bounds import Bounds
 from inbox_loop.gmail.calls import Calls
@@ -20,6 +18,7 @@ from inbox_loop.gmail.plan import plan_reads
 from inbox_loop.gmail.quota import Quota, method_costs
 from inbox_loop.gmail.reading import Reader
 from inbox_loop.gmail.session import Call, Sessions
+from inbox_loop.gmail.turns import Turns
 from inbox_loop.gmail.wire import read_history_page, read_listing_page, read_profile
 from inbox_loop.loop.ports import Fetched, GmailMailbox, HistoryPage, ListingPage, MessageId, Profile, Usage
 from inbox_loop.settings import GmailSettings
@@ -29,9 +28,6 @@ PAGE_SIZE = 500
 
 # Each listens to what the others miss; see wire.read_history_page.
 HISTORY_TYPES = ["messageAdded", "labelAdded", "labelRemoved"]
-
-# So many messages in a row that could not be read, each after all its tries, are not about the messages any more.
-FAILURES_IN_A_ROW = 5
 
 
 class GoogleMailbox(GmailMailbox):
@@ -105,18 +101,18 @@ class GoogleMailbox(GmailMailbox):
     def fetch_messages(self, wanted: Sequence[MessageId]) -> Iterator[Fetched]:
         """Read them by the cheapest calls, several in flight; one ``Fetched`` for each id, in any order.
 
-        Reads ahead by no more than what is in flight. An error that is raised is about the whole mailbox; what was
-        not yielded before it is for another pass.
+        Reads ahead by no more than what is in flight. A message that hangs uses no more than its share of the pass,
+        and answers ``GmailUnreachable``. An error that is raised is about the whole mailbox; what was not yielded
+        before it is for another pass.
         """
-        reads = plan_reads(wanted, self._costs)
-        failures = 0
-        results = run_in_flight(self._reader.read, reads, self._bounds(), at_most=self._max_in_flight)
+        turns = Turns(plan_reads(wanted, self._costs))
+        results = run_in_flight(self._reader.read, turns.take, self._bounds(), at_most=self._max_in_flight)
         with closing(results):
-            for each in chain.from_iterable(results):
-                failures = failures + 1 if isinstance(each.result, GmailUnreachable) else 0
-                if failures >= FAILURES_IN_A_ROW and isinstance(each.result, GmailUnreachable):
-                    raise each.result
-                yield each
+            for answers in results:
+                turns.put_first(answers.left_over)
+                for fetched in answers.fetched:
+                    turns.note(fetched)
+                    yield fetched
 
     def usage(self) -> Usage:
         """Calls sent and quota units used so far, failed tries included."""

@@ -1,24 +1,35 @@
 """Reading messages: one planned read after another, each answered message by message.
 
 Lives here: ``Reader``, which makes ``Fetched`` values of the calls a plan names. Not here: the plan (``plan.py``),
-how many reads run at once (``in_flight.py``), and tries (``calls.py``).
+how many reads run at once (``in_flight.py``), which comes next (``turns.py``), and tries (``calls.py``).
 
-Trouble with one message is its value. Trouble with the mailbox is raised: nobody there, a person must act, throttled
-for longer than the pass lasts, or the pass is over.
+Trouble with one message is its value; so is that it hangs, once its share of the pass is used up. Trouble with the
+mailbox is raised: nobody there, a person must act, throttled for longer than the pass lasts, or the pass is over.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from inbox_loop.errors import GmailUnreachable, InboxLoopError, MessageGone, UnreadableMessage
 from inbox_loop.gmail.answers import AnswerTooLarge, NoConnection
 from inbox_loop.gmail.bounds import Bounds
-from inbox_loop.gmail.calls import Calls
+from inbox_loop.gmail.calls import Calls, accept_any
+from inbox_loop.gmail.patience import Patience, patience_for_one_read
 from inbox_loop.gmail.plan import Read, ReadThread
 from inbox_loop.gmail.session import Call
 from inbox_loop.gmail.wire import Answer, list_large_texts, read_answer, read_attachment
 from inbox_loop.loop.ports import Fetched, MessageId
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What a planned read came to."""
+
+    fetched: tuple[Fetched, ...]
+    left_over: tuple[MessageId, ...] = ()
+    """Messages that a thread's answer did not settle; each is to be read by itself."""
 
 
 class Reader:
@@ -27,62 +38,76 @@ class Reader:
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
 
-    def read(self, planned: Read, bounds: Bounds) -> tuple[Fetched, ...]:
-        """One answer for each message of the planned read."""
+    def read(self, planned: Read, bounds: Bounds) -> Answers:
+        """Make the planned read, with patience for its share of the pass."""
+        one = _OneRead(self._calls, bounds, patience_for_one_read(bounds))
         if isinstance(planned, ReadThread):
-            return self._read_thread(planned, bounds)
-        return (self._read_message(planned.wanted, bounds),)
+            return one.read_thread(planned)
+        return Answers((one.read_message(planned.wanted),))
 
-    def _read_thread(self, planned: ReadThread, bounds: Bounds) -> tuple[Fetched, ...]:
-        """By threads.get; what is not in its answer, or when there is no usable answer, one by one."""
+
+@dataclass(frozen=True, slots=True)
+class _OneRead:
+    """The calls of one planned read, under one patience."""
+
+    calls: Calls
+    bounds: Bounds
+    patience: Patience
+
+    def read_thread(self, planned: ReadThread) -> Answers:
+        """By threads.get. Passing trouble, and what is not in the answer, is left to reads of single messages."""
+        call = Call("threads.get", {"id": planned.thread_id, "format": "full"})
         try:
-            thread = self._calls.execute(
-                Call("threads.get", {"id": planned.thread_id, "format": "full"}), bounds, _expect(planned.thread_id)
-            )
-        except (MessageGone, UnreadableMessage):
-            thread = {}
-        answers = _by_id(thread)
-        return tuple(
-            self._read_answer(wanted, answers[wanted.message_id], bounds)
-            if wanted.message_id in answers
-            else self._read_message(wanted, bounds)
-            for wanted in planned.wanted
+            answers = _by_id(self._execute(call, _expect(planned.thread_id)))
+        except (MessageGone, UnreadableMessage, GmailUnreachable) as error:
+            if isinstance(error, NoConnection):
+                raise
+            answers = {}
+        read = (
+            self._read_answer(each, answers[each.message_id]) for each in planned.wanted if each.message_id in answers
         )
+        fetched = tuple(each for each in read if not isinstance(each.result, GmailUnreachable))
+        settled = {each.message_id for each in fetched}
+        return Answers(fetched, tuple(each for each in planned.wanted if each.message_id not in settled))
 
-    def _read_message(self, wanted: MessageId, bounds: Bounds) -> Fetched:
+    def read_message(self, wanted: MessageId) -> Fetched:
+        """By messages.get."""
         try:
-            answer = self._find_message(wanted.message_id, bounds)
+            answer = self._find_message(wanted.message_id)
         except InboxLoopError as error:
             return _value(wanted, error)
-        return self._read_answer(wanted, answer, bounds)
+        return self._read_answer(wanted, answer)
 
-    def _find_message(self, message_id: str, bounds: Bounds) -> Answer:
+    def _find_message(self, message_id: str) -> Answer:
         """The whole message, or its headers alone where the whole is more than is taken into memory."""
         check = _expect(message_id)
         try:
-            return self._calls.execute(Call("messages.get", {"id": message_id, "format": "full"}), bounds, check)
+            return self._execute(Call("messages.get", {"id": message_id, "format": "full"}), check)
         except AnswerTooLarge:
-            return self._calls.execute(Call("messages.get", {"id": message_id, "format": "metadata"}), bounds, check)
+            return self._execute(Call("messages.get", {"id": message_id, "format": "metadata"}), check)
 
-    def _read_answer(self, wanted: MessageId, answer: Answer, bounds: Bounds) -> Fetched:
+    def _read_answer(self, wanted: MessageId, answer: Answer) -> Fetched:
         try:
-            return Fetched(wanted.message_id, read_answer(answer, self._read_large_texts(wanted, answer, bounds)))
+            return Fetched(wanted.message_id, read_answer(answer, self._read_large_texts(wanted, answer)))
         except InboxLoopError as error:
             return _value(wanted, error)
 
-    def _read_large_texts(self, wanted: MessageId, answer: Answer, bounds: Bounds) -> Mapping[str, bytes]:
+    def _read_large_texts(self, wanted: MessageId, answer: Answer) -> Mapping[str, bytes]:
         return {
-            text.attachment_id: self._read_large_text(wanted.message_id, text.attachment_id, bounds)
+            text.attachment_id: self._read_large_text(wanted.message_id, text.attachment_id)
             for text in list_large_texts(answer)
         }
 
-    def _read_large_text(self, message_id: str, attachment_id: str, bounds: Bounds) -> bytes:
+    def _read_large_text(self, message_id: str, attachment_id: str) -> bytes:
         call = Call("messages.attachments.get", {"messageId": message_id, "id": attachment_id})
         try:
-            return read_attachment(self._calls.execute(call, bounds))
+            return read_attachment(self._execute(call, accept_any))
         except MessageGone as error:
             # The id was good for one reading. The message is there, so it must not count as gone.
             raise GmailUnreachable("Gmail no longer knows the text it named a moment ago.") from error
+
+    def _execute(self, call: Call, check: Callable[[Answer], None]) -> Answer:
+        return self.calls.execute(call, self.bounds, check, self.patience)
 
 
 def _value(wanted: MessageId, error: InboxLoopError) -> Fetched:

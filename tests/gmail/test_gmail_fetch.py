@@ -23,7 +23,8 @@ from inbox_loop.errors import (
     Stopped,
     UnreadableMessage,
 )
-from inbox_loop.gmail.mailbox import FAILURES_IN_A_ROW, GoogleMailbox
+from inbox_loop.gmail.mailbox import GoogleMailbox
+from inbox_loop.gmail.turns import FAILURES_IN_A_ROW
 from inbox_loop.loop.ports import Fetched, MessageId
 from inbox_loop.message.model import Message
 from inbox_loop.simulator.faults import Fault, Kind
