@@ -125,7 +125,7 @@ CONSTRAINTS: Mapping[str, Meaning] = {
     "messages_attempts_ck": _invalid("attempts are 0 or more"),
     "messages_revision_ck": _invalid("revision is 1 or more"),
     "messages_settled_ck": _invalid("a message is settled unless it is pending"),
-    "schema_migrations_pk": _MET,
+    "inbox_loop_migrations_pk": _MET,
 }
 
 # By SQLSTATE, exact or by its class (the first two characters).

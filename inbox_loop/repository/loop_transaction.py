@@ -9,10 +9,10 @@ from uuid import UUID
 from psycopg.rows import DictRow
 
 from inbox_loop.loop.ports import DateRange, FoundBy, Known, MessageId, MessageState, Outcome, RefHolder
-from inbox_loop.repository.clean import check_text, draft_items
-from inbox_loop.repository.database import Connection
-from inbox_loop.repository.rows import upserted_of
+from inbox_loop.repository.clean import check_text
+from inbox_loop.repository.database import Connection, Params
 from inbox_loop.repository.statements import Statements
+from inbox_loop.repository.upsert import upsert_tasks
 from inbox_loop.task import TaskDraft, TaskStatus, Upserted
 
 _SQL = Statements("loop_transaction")
@@ -93,12 +93,7 @@ class LoopTransaction:
 
     def upsert_tasks(self, drafts: Sequence[TaskDraft]) -> tuple[Upserted, ...]:
         """Find or create, in one round trip, one answer a draft, in order."""
-        if not drafts:
-            return ()
-        rows = self._rows(
-            "upsert_tasks", tenant=self._tenant, items=draft_items(drafts, project=self._project), actor=self._actor
-        )
-        return tuple(upserted_of(row) for row in rows)
+        return upsert_tasks(self._run, drafts, tenant=self._tenant, actor=self._actor, project=self._project)
 
     def record_outcomes(self, outcomes: Sequence[Outcome]) -> frozenset[str]:
         """Settle rows that are still pending in the revision named; the ids that were. Others are left as they are."""
@@ -118,7 +113,10 @@ class LoopTransaction:
         return frozenset(row["message_id"] for row in rows)
 
     def _rows(self, name: str, **params: object) -> list[DictRow]:
-        return self._connection.execute(_SQL[name], {**self._ids, **params}).fetchall()
+        return self._run(_SQL[name], {**self._ids, **params})
+
+    def _run(self, statement: bytes, params: Params) -> list[DictRow]:
+        return self._connection.execute(statement, params).fetchall()
 
 
 def _known(row: DictRow) -> Known:

@@ -83,22 +83,15 @@ select asked.ref as asked, holder.external_ref::text as external_ref, holder.tas
  cross join lateral (
        (select t.external_ref, t.task_id, t.number, t.status, t.deleted_at, t.source
           from tasks as t
-         where t.tenant_id = %(tenant_id)s and t.external_ref = asked.ref::citext and t.deleted_at is null)
+         where t.tenant_id = %(tenant_id)s and t.external_ref = normal_ref(asked.ref) and t.deleted_at is null)
        union all
        (select t.external_ref, t.task_id, t.number, t.status, t.deleted_at, t.source
           from tasks as t
-         where t.tenant_id = %(tenant_id)s and t.external_ref = asked.ref::citext and t.deleted_at is not null
+         where t.tenant_id = %(tenant_id)s and t.external_ref = normal_ref(asked.ref) and t.deleted_at is not null
          order by t.deleted_at desc
          limit 1)
         order by deleted_at desc nulls first
         limit 1) as holder;
-
--- name: upsert_tasks
--- purpose: Find or create the tasks of many refs, one row an item, in order.
--- writes: tasks, task_counters, task_activity, notifications
-select task_id, number, status, created
-  from task_upsert_batch_by_external_ref(p_tenant => %(tenant)s, p_items => %(items)s, p_actor => %(actor)s)
- order by ord;
 
 -- name: record_outcomes
 -- purpose: Settle rows that are still pending in the revision that was read, locked in one order for all writers.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -73,11 +72,6 @@ class MessageReader:
         check_text("message id", message_id)
         params = {"tenant": self._tenant, "mailbox": mailbox, "message_id": message_id}
         return tuple(_ledger_row(row) for row in self._database.rows(_SQL["find_message"], params))
-
-    def count_by_state(self, mailbox: str) -> Mapping[MessageState, int]:
-        """How many messages of the mailbox are in each state; every state is named."""
-        rows = self._database.rows(_SQL["count_by_state"], {"tenant": self._tenant, "mailbox": mailbox})
-        return dict.fromkeys(MessageState, 0) | {MessageState(row["state"]): row["messages"] for row in rows}
 
 
 def _ledger_row(row: DictRow) -> LedgerRow:

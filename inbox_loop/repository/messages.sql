@@ -35,13 +35,3 @@ select b.name as mailbox, m.message_id, m.thread_id, m.state, m.reason, m.attemp
    and (%(mailbox)s::text is null or b.name = %(mailbox)s)
    and m.message_id = %(message_id)s
  order by b.name;
-
--- name: count_by_state
--- purpose: How many messages of a mailbox are in each state; a state of none has no row.
--- reads: tenants, mailboxes, messages
-select m.state, count(*) as messages
-  from tenants as n
-  join mailboxes as b on b.tenant_id = n.tenant_id
-  join messages as m on m.tenant_id = b.tenant_id and m.mailbox_id = b.mailbox_id
- where n.slug = %(tenant)s and b.name = %(mailbox)s
- group by m.state;

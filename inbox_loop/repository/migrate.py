@@ -2,8 +2,8 @@
 
 Terms: a *migration* is one file ``migrations/NNNN_name.sql``; its *checksum* is taken over its text. Rules:
 
-* Each is applied in one transaction of its own, together with its row in ``schema_migrations``, under an advisory lock:
-  of several migrators one works, the others find it done.
+* Each is applied in one transaction of its own, together with its row in ``inbox_loop_migrations``, under an advisory
+  lock: of several migrators one works, the others find it done.
 * A migration that was applied is never edited. A database where one differs, or that has one this program does not
   know, is refused with ``DatabaseOutdated``, and left as it is.
 """

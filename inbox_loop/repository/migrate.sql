@@ -14,28 +14,29 @@ select pg_advisory_xact_lock(hashtextextended('inbox-loop schema', 0));
 --          cache, which another migrator's commit does not refresh within our transaction.
 -- reads: none
 select exists (
-         select from pg_catalog.pg_class where relname = 'schema_migrations' and pg_table_is_visible(oid)) as exists;
+         select from pg_catalog.pg_class where relname = 'inbox_loop_migrations' and pg_table_is_visible(oid)) as exists;
 
 -- name: create_history_table
--- purpose: Make the table that remembers what was applied.
--- writes: schema_migrations
-create table if not exists schema_migrations (
+-- purpose: Make the table that remembers what was applied. It bears our name: others who share the database keep a
+--          schema_migrations of their own.
+-- writes: inbox_loop_migrations
+create table if not exists inbox_loop_migrations (
     version    integer     not null,
     name       text        not null,
     checksum   text        not null,
     applied_at timestamptz not null default now(),
-    constraint schema_migrations_pk primary key (version)
+    constraint inbox_loop_migrations_pk primary key (version)
 );
 
 -- name: list_applied
 -- purpose: What was applied, in order.
--- reads: schema_migrations
-select version, name, checksum from schema_migrations order by version;
+-- reads: inbox_loop_migrations
+select version, name, checksum from inbox_loop_migrations order by version;
 
 -- name: record_applied
 -- purpose: Remember a migration, in the transaction that applied it.
--- writes: schema_migrations
-insert into schema_migrations (version, name, checksum) values (%(version)s, %(name)s, %(checksum)s);
+-- writes: inbox_loop_migrations
+insert into inbox_loop_migrations (version, name, checksum) values (%(version)s, %(name)s, %(checksum)s);
 
 -- name: find_citext
 -- purpose: Whether citext is on this session's path. Without its operators refs would compare by case, and silently so.

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 
 from inbox_loop.errors import IllegalMove, InboxLoopError, NoSuchTask
-from inbox_loop.repository.clean import check_json, check_text, draft_fields, draft_items
+from inbox_loop.repository.clean import check_json, check_text
 from inbox_loop.repository.database import Database
-from inbox_loop.repository.rows import task_of, upserted_of
 from inbox_loop.repository.statements import Statements
+from inbox_loop.repository.upsert import upsert_task, upsert_tasks
 from inbox_loop.task import FINISHABLE, Task, TaskDraft, TaskStatus, Upserted
 
 _SQL = Statements("tasks")
@@ -47,32 +48,27 @@ class TaskStore:
         The ref must name the unit of work: see ``ref.UNIT_OF_WORK_RULE``. Raises ``InvalidRef``, ``InvalidValue``,
         ``NoSuchProject``, ``NoSuchTenant``.
         """
-        check_text("actor", actor)
-        fields = draft_fields(draft)
-        params = {**fields, "source": Jsonb(fields["source"]), "tenant": self._tenant, "actor": actor}
-        (row,) = self._database.rows(_SQL["upsert_task"], params)
-        return upserted_of(row)
+        return upsert_task(self._database.rows, draft, tenant=self._tenant, actor=actor)
 
     def upsert_tasks(self, drafts: Sequence[TaskDraft], *, actor: str) -> tuple[Upserted, ...]:
         """The same for many drafts in one round trip: one answer a draft, in order; all or none."""
-        check_text("actor", actor)
-        if not drafts:
-            return ()
-        params = {"tenant": self._tenant, "items": draft_items(drafts), "actor": actor}
-        return tuple(upserted_of(row) for row in self._database.rows(_SQL["upsert_tasks"], params))
+        return upsert_tasks(self._database.rows, drafts, tenant=self._tenant, actor=actor)
 
     def find_task(self, number: int) -> Task:
         """The task of this number, deleted or not; raises ``NoSuchTask``."""
         row = self._database.row(_SQL["find_task"], {"tenant": self._tenant, "number": number})
         if row is None:
             raise NoSuchTask(f"tenant {self._tenant!r} has no task {number}")
-        return task_of(row)
+        return _task(row)
 
     def find_task_by_ref(self, ref: str) -> Task:
-        """The live task that holds this ref; raises ``NoSuchTask``, which names a deleted one that held it."""
+        """The live task that holds this ref, written as an upsert may write it: trimmed and put into NFC, in any case.
+
+        Raises ``NoSuchTask``, which names a deleted one that held it.
+        """
         check_text("external_ref", ref)
         rows = self._database.rows(_SQL["find_tasks_by_ref"], {"tenant": self._tenant, "ref": ref})
-        tasks = [task_of(row) for row in rows]
+        tasks = [_task(row) for row in rows]
         if not tasks:
             raise NoSuchTask(f"tenant {self._tenant!r} has no task with this external_ref")
         if tasks[0].deleted_at is not None:
@@ -90,7 +86,8 @@ class TaskStore:
     ) -> tuple[Task, ...]:
         """A page of tasks, newest number first; the next page is asked with ``before_number`` of the last one here.
 
-        No ``statuses`` means any. ``mailbox`` is the name of the mailbox the tasks came from.
+        No ``statuses`` means any. ``mailbox`` is the name of the mailbox the tasks came from: all tasks of its account,
+        those it gave under an earlier name too.
         """
         params = {
             "tenant": self._tenant,
@@ -100,7 +97,7 @@ class TaskStore:
             "before_number": before_number,
             "limit": limit,
         }
-        return tuple(task_of(row) for row in self._database.rows(_SQL["list_tasks"], params))
+        return tuple(_task(row) for row in self._database.rows(_SQL["list_tasks"], params))
 
     def list_activity(self, task_id: UUID) -> tuple[Activity, ...]:
         """What happened to the task, oldest first."""
@@ -124,7 +121,7 @@ class TaskStore:
         )
         if row is None:
             raise self._illegal(number, "finished")
-        return task_of(row)
+        return _task(row)
 
     def delete_task(self, number: int, *, actor: str) -> Task:
         """Make the task a tombstone, which no longer holds its ref. Raises ``NoSuchTask``, ``IllegalMove``."""
@@ -132,10 +129,31 @@ class TaskStore:
         row = self._database.row(_SQL["delete_task"], {"tenant": self._tenant, "number": number, "actor": actor})
         if row is None:
             raise self._illegal(number, "deleted")
-        return task_of(row)
+        return _task(row)
 
     def _illegal(self, number: int, step: str) -> InboxLoopError:
         """Why a step changed nothing, from the task as it is now; raises ``NoSuchTask`` when there is none."""
         task = self.find_task(number)
         stands = "deleted" if task.deleted_at is not None else str(task.status)
         return IllegalMove(f"task {number} can't be {step}: it is {stands}")
+
+
+def _task(row: DictRow) -> Task:
+    """A task, from a row with every column of ``tasks`` and the names of its tenant and project."""
+    return Task(
+        task_id=row["task_id"],
+        number=row["number"],
+        tenant=row["tenant"],
+        project=row["project"],
+        title=row["title"],
+        body=row["body"],
+        status=TaskStatus(row["status"]),
+        labels=tuple(row["labels"]),
+        external_ref=row["external_ref"],
+        container_ref=row["container_ref"],
+        source=row["source"],
+        created_at=row["created_at"],
+        updated_at=row["updated_at"],
+        completed_at=row["completed_at"],
+        deleted_at=row["deleted_at"],
+    )

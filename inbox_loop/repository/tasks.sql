@@ -1,19 +1,3 @@
--- name: upsert_task
--- purpose: Find or create the task of one ref; one row.
--- writes: tasks, task_counters, task_activity, notifications
-select task_id, number, status, created
-  from task_upsert_by_external_ref(
-         p_tenant => %(tenant)s, p_external_ref => %(external_ref)s, p_title => %(title)s, p_body => %(body)s,
-         p_project => %(project)s, p_labels => %(labels)s, p_container_ref => %(container_ref)s,
-         p_source => %(source)s, p_actor => %(actor)s);
-
--- name: upsert_tasks
--- purpose: Find or create the tasks of many refs, one row an item, in order.
--- writes: tasks, task_counters, task_activity, notifications
-select task_id, number, status, created
-  from task_upsert_batch_by_external_ref(p_tenant => %(tenant)s, p_items => %(items)s, p_actor => %(actor)s)
- order by ord;
-
 -- name: find_task
 -- purpose: The task of this number, deleted or not.
 -- reads: tenants, tasks, projects
@@ -30,26 +14,33 @@ select t.*, n.slug as tenant, p.name as project
    from tenants as n
    join tasks as t on t.tenant_id = n.tenant_id
    left join projects as p on p.tenant_id = t.tenant_id and p.project_id = t.project_id
-  where n.slug = %(tenant)s and t.external_ref = %(ref)s::citext and t.deleted_at is null)
+  where n.slug = %(tenant)s and t.external_ref = normal_ref(%(ref)s) and t.deleted_at is null)
 union all
 (select t.*, n.slug as tenant, p.name as project
    from tenants as n
    join tasks as t on t.tenant_id = n.tenant_id
    left join projects as p on p.tenant_id = t.tenant_id and p.project_id = t.project_id
-  where n.slug = %(tenant)s and t.external_ref = %(ref)s::citext and t.deleted_at is not null
+  where n.slug = %(tenant)s and t.external_ref = normal_ref(%(ref)s) and t.deleted_at is not null
   order by t.deleted_at desc
   limit 1)
 order by deleted_at desc nulls first;
 
 -- name: list_tasks
 -- purpose: A page of tasks, newest number first, in the order of tasks_number_uq; each filter is left out when it is null.
--- reads: tenants, tasks, projects
+--          The tasks of a mailbox are those of its account, under whichever name it was read then; where a task or the
+--          mailbox has no account, its name decides. No index serves the filters: tasks are read until the page is full.
+-- reads: tenants, tasks, projects, mailboxes
 select t.*, %(tenant)s as tenant, p.name as project
   from tasks as t
   left join projects as p on p.tenant_id = t.tenant_id and p.project_id = t.project_id
  where t.tenant_id = (select tenant_id from tenants where slug = %(tenant)s)
    and (%(statuses)s::text[] is null or t.status = any (%(statuses)s::text[]))
-   and (%(mailbox)s::text is null or t.source ->> 'mailbox' = %(mailbox)s)
+   and (%(mailbox)s::text is null
+        or coalesce(lower(t.source ->> 'account') = (select lower(b.address)
+                                                       from tenants as n
+                                                       join mailboxes as b on b.tenant_id = n.tenant_id
+                                                      where n.slug = %(tenant)s and b.name = %(mailbox)s),
+                    t.source ->> 'mailbox' = %(mailbox)s))
    and (%(include_deleted)s or t.deleted_at is null)
    and (%(before_number)s::bigint is null or t.number < %(before_number)s)
  order by t.number desc

@@ -86,18 +86,6 @@ def test_the_ledger_can_be_narrowed_by_mailbox_and_state(store: PostgresLoopStor
     assert reader.list_messages(mailbox="sales") == ()
 
 
-def test_messages_are_counted_in_every_state(store: PostgresLoopStore, reader: MessageReader) -> None:
-    discover(store, "a", "b", "c")
-    settle(store, Outcome("a", 1, MessageState.SKIPPED, "bulk"))
-    assert reader.count_by_state("desk") == {
-        MessageState.PENDING: 2,
-        MessageState.TASK: 0,
-        MessageState.SKIPPED: 1,
-        MessageState.QUARANTINED: 0,
-        MessageState.GONE: 0,
-    }
-
-
 def test_a_heartbeat_keeps_the_last_good_poll_until_a_better_one(database: Database, store: PostgresLoopStore) -> None:
     discover(store, "a")
     for at, error in ((NOON, None), (None, "mailbox.needs_auth"), (NOON - timedelta(hours=1), "late")):

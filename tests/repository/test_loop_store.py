@@ -495,6 +495,15 @@ def test_the_holder_of_a_ref_is_the_live_task_else_the_newest_tombstone(
     assert holders["LIVE"].status is TaskStatus.OPEN
 
 
+def test_a_holder_is_found_by_any_writing_of_its_ref(store: PostgresLoopStore, tasks: TaskStore) -> None:
+    for ref in ("z\u00fcrich", "gone-\u00fc"):
+        tasks.upsert_task(TaskDraft(ref, "A title"), actor="ann")
+    tasks.delete_task(2, actor="ann")
+    asked = ["zu\u0308rich", " Z\u00dcRICH\n", "\x0bgone-u\u0308"]
+    holders = store.in_transaction(lambda tx: tx.find_ref_holders(asked))
+    assert [(ref, holders[ref].number) for ref in asked] == [(asked[0], 1), (asked[1], 1), (asked[2], 2)]
+
+
 def test_the_loop_upserts_in_the_name_of_its_mailbox_and_into_its_project(database: Database, tasks: TaskStore) -> None:
     store = PostgresLoopStore(database, tenant="acme", mailbox="desk", project="inbox")
     store.create_mailbox("desk@example.com", 1, "sign-in 1")
@@ -590,7 +599,12 @@ def test_the_ingest_lock_is_freed_when_its_holder_is_killed(
     rival = PostgresLoopStore(database, tenant="acme", mailbox="desk", project=None, ingest_wait_seconds=10)
     with store.ingesting():
         with psycopg.connect(database_url, autocommit=True) as killer:
-            query = "select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted"
+            query = """
+                select pg_terminate_backend(pid)
+                  from pg_locks
+                 where locktype = 'advisory' and granted
+                   and database = (select oid from pg_database where datname = current_database())
+            """
             assert killer.execute(query).fetchall() == [(True,)]
         with rival.ingesting():
             assert rival.count_pending() == 0

@@ -78,9 +78,18 @@ def test_a_database_that_is_newer_than_the_program_is_left_alone(
 def test_a_migration_that_was_edited_after_it_was_applied_is_noticed(
     database: Database, step: Callable[[Database], object]
 ) -> None:
-    database.row(b"update schema_migrations set checksum = 'other' where version = 1 returning version")
+    database.row(b"update inbox_loop_migrations set checksum = 'other' where version = 1 returning version")
     with pytest.raises(DatabaseOutdated, match="migration 0001 of this program is not the one"):
         step(database)
+
+
+def test_a_database_is_shared_with_another_program_that_keeps_schema_migrations(empty_database_url: str) -> None:
+    with Database(empty_database_url) as database:
+        with database.connection() as connection:
+            connection.execute("create table schema_migrations as select '20240101' as version")
+        assert migrate(database) == OWN
+        check_schema(database)
+        assert database.rows(b"select version from schema_migrations") == [{"version": "20240101"}]
 
 
 def test_an_edited_migration_is_noticed_before_later_ones_are_applied(database: Database) -> None:

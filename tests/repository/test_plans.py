@@ -34,10 +34,11 @@ def full(database: Database, store: PostgresLoopStore, tasks: TaskStore) -> Data
     ("statement", "params", "index"),
     [
         (Statements("tasks")["list_tasks"], PAGE, "tasks_number_uq"),
+        (Statements("tasks")["list_tasks"], {**PAGE, "mailbox": "desk"}, "tasks_number_uq"),
         (Statements("messages")["list_messages"], PAGE, "messages_seen_ix"),
         (Statements("loop_store")["find_due"], {**PAGE, "mailbox": "desk"}, "messages_due_ix"),
     ],
-    ids=["list_tasks", "list_messages", "find_due"],
+    ids=["list_tasks", "list_tasks of a mailbox", "list_messages", "find_due"],
 )
 def test_a_page_is_read_in_the_order_of_an_index(
     full: Database, statement: bytes, params: Mapping[str, object], index: str

@@ -100,6 +100,13 @@ def test_one_and_many_refs_are_created_once_and_found_in_any_case(tasks: TaskSto
     assert tasks.upsert_task(TaskDraft("gmail:1a#1", "A title"), actor="ann").number == 4
 
 
+def test_blanks_around_a_ref_are_trimmed_and_letters_are_not(tasks: TaskStore) -> None:
+    drafts = [TaskDraft(ref, "A title") for ref in (" \t\n\r\f\x0bvisit-v\x0b", "isit-")]
+    assert [one.number for one in tasks.upsert_tasks(drafts, actor="ann")] == [1, 2]
+    assert tasks.find_task(1).external_ref == "visit-v"
+    assert tasks.upsert_task(TaskDraft("\x0bVISIT-V", "A title"), actor="ann").number == 1
+
+
 def test_rivals_make_one_task_and_burn_no_number(tasks: TaskStore, url: str) -> None:
     def work(_connection: object, _rival: int, number: int) -> tuple[int, bool]:
         one = tasks.upsert_task(TaskDraft(f"ref-{number}", "A title"), actor="ann")

@@ -25,6 +25,7 @@ from inbox_loop.repository.tenants import check_tenant, ensure_tenant
 from inbox_loop.task import TaskDraft
 
 MODULES = [health, loop_store, loop_transaction, messages, migrate, tasks, tenants]
+COUNTS_WAL_BY_SESSION = 180000
 KNOWN = TaskDraft("gmail:1#a", "Another title", body="drifted")
 
 
@@ -45,7 +46,6 @@ READS: dict[str, Callable[[Database], object]] = {
     "list_activity": lambda database: TaskStore(database, tenant="acme").list_activity(uuid4()),
     "list_messages": lambda database: MessageReader(database, tenant="acme").list_messages(),
     "find_message": lambda database: MessageReader(database, tenant="acme").find_message(None, "a"),
-    "count_by_state": lambda database: MessageReader(database, tenant="acme").count_by_state("desk"),
     "list_mailbox_health": lambda database: list_mailbox_health(database, "acme"),
     "find_mailbox": lambda database: a_store(database).find_mailbox(),
     "find_due": lambda database: a_store(database).find_due(10),
@@ -147,6 +147,8 @@ def test_a_read_changes_no_row_and_takes_no_sequence_value(filled_url: str, read
 
 def test_the_find_path_writes_no_wal(filled_url: str) -> None:
     with psycopg.connect(superuser_url(filled_url), autocommit=True) as connection:
+        if connection.info.server_version < COUNTS_WAL_BY_SESSION:
+            pytest.skip("before version 18 Postgres does not say how much WAL one session wrote")
         connection.execute("vacuum (freeze, analyze)")
         connection.execute("checkpoint")
     with psycopg.Connection[DictRow].connect(filled_url, row_factory=dict_row, autocommit=True) as connection:

@@ -14,7 +14,7 @@ from inbox_loop.repository.tasks import TaskStore
 from inbox_loop.repository.tenants import ensure_tenant
 from inbox_loop.task import TaskDraft, UpsertOutcome
 
-NOT_BY_TENANT = {"schema_migrations"}
+NOT_BY_TENANT = {"inbox_loop_migrations"}
 
 NAMED = b"""
     select conrelid::regclass::text as on_table, conname as name

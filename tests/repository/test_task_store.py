@@ -6,13 +6,19 @@ import pytest
 
 from inbox_loop.errors import IllegalMove, InvalidValue, NoSuchTask
 from inbox_loop.repository.database import Database
+from inbox_loop.repository.loop_store import PostgresLoopStore
 from inbox_loop.repository.tasks import TaskStore
 from inbox_loop.repository.tenants import ensure_tenant
 from inbox_loop.task import TaskDraft, TaskStatus
 
 
-def make(tasks: TaskStore, *refs: str, mailbox: str = "desk") -> None:
-    tasks.upsert_tasks([TaskDraft(ref, f"Title of {ref}", source={"mailbox": mailbox}) for ref in refs], actor="ann")
+def make(tasks: TaskStore, *refs: str, mailbox: str = "desk", account: str | None = None) -> None:
+    source = {"mailbox": mailbox} if account is None else {"mailbox": mailbox, "account": account}
+    tasks.upsert_tasks([TaskDraft(ref, f"Title of {ref}", source=source) for ref in refs], actor="ann")
+
+
+def touch(database: Database, mailbox: str, address: str) -> None:
+    PostgresLoopStore(database, tenant="acme", mailbox=mailbox, project=None).create_mailbox(address, 1, "sign-in 1")
 
 
 def numbers(*found: object) -> list[int]:
@@ -22,6 +28,17 @@ def numbers(*found: object) -> list[int]:
 def test_a_task_is_found_by_number_and_by_ref_in_any_case(tasks: TaskStore) -> None:
     make(tasks, "gmail:1a#1", "gmail:1a#2")
     assert tasks.find_task(2) == tasks.find_task_by_ref("GMAIL:1A#2")
+
+
+@pytest.mark.parametrize(
+    "ref", [" \t\n\r\f\x0bZU\u0308RICH-1\x0b ", "zu\u0308rich-1"], ids=["blanks around it", "not in NFC"]
+)
+def test_a_ref_is_looked_for_in_the_form_it_is_kept_in(tasks: TaskStore, ref: str) -> None:
+    make(tasks, ref)
+    assert tasks.find_task_by_ref(ref) == tasks.find_task_by_ref("z\u00fcrich-1")
+    tasks.delete_task(1, actor="ann")
+    with pytest.raises(NoSuchTask, match="is deleted"):
+        tasks.find_task_by_ref(ref)
 
 
 def test_an_unknown_task_is_named_in_the_error(tasks: TaskStore) -> None:
@@ -72,6 +89,34 @@ def test_a_list_can_be_narrowed(tasks: TaskStore) -> None:
     assert numbers(*tasks.list_tasks(statuses=[TaskStatus.DONE])) == [1]
     assert numbers(*tasks.list_tasks(statuses=[TaskStatus.DONE, TaskStatus.OPEN], mailbox="desk")) == [2, 1]
     assert tasks.list_tasks(statuses=[TaskStatus.BLOCKED]) == ()
+
+
+def test_a_renamed_mailbox_lists_the_tasks_of_its_earlier_name(
+    tasks: TaskStore, store: PostgresLoopStore, database: Database
+) -> None:
+    assert store.find_mailbox() is not None
+    make(tasks, "a", account="Desk@example.com")
+    touch(database, "support", "desk@example.com")
+    make(tasks, "b", mailbox="support", account="desk@example.com")
+    make(tasks, "c", mailbox="sales", account="sales@example.com")
+    assert numbers(*tasks.list_tasks(mailbox="support")) == [2, 1]
+
+
+def test_a_name_that_another_account_has_now_lists_the_tasks_of_that_account(
+    tasks: TaskStore, store: PostgresLoopStore, database: Database
+) -> None:
+    make(tasks, "a", account="desk@example.com")
+    touch(database, "support", "desk@example.com")
+    store.create_mailbox("new@example.com", 1, "sign-in 1")
+    make(tasks, "b", account="new@example.com")
+    assert numbers(*tasks.list_tasks(mailbox="desk")) == [2]
+    assert numbers(*tasks.list_tasks(mailbox="support")) == [1]
+
+
+def test_tasks_of_a_mailbox_without_a_row_are_listed_by_its_name(tasks: TaskStore) -> None:
+    make(tasks, "a", account="desk@example.com")
+    make(tasks, "b", mailbox="sales", account="desk@example.com")
+    assert numbers(*tasks.list_tasks(mailbox="desk")) == [1]
 
 
 def test_finishing_marks_a_task_done_and_tells_who_and_what(tasks: TaskStore) -> None:

@@ -15,6 +15,12 @@ select set_config(
                    'pg_temp'),
          true);
 
+-- The one form of a ref, in which it is kept and looked for. The last of the blanks is the vertical tab, by its number:
+-- before version 16 an escape of the letter v is the letter.
+create function normal_ref(p_ref text) returns citext
+language sql immutable parallel safe
+return normalize(btrim(p_ref, E' \t\n\r\f\x0b'))::citext;
+
 create function task_upsert_by_external_ref(
     p_tenant        text,
     p_external_ref  text,
@@ -32,7 +38,7 @@ set search_path from current
 as $$
 #variable_conflict use_column
 declare
-    v_ref     citext := normalize(btrim(p_external_ref, E' \t\n\r\f\v'));
+    v_ref     citext := normal_ref(p_external_ref);
     v_tenant  uuid;
     v_project uuid;
 begin
@@ -170,7 +176,7 @@ begin
         raise exception 'there is no tenant "%"', p_tenant
             using errcode = 'foreign_key_violation', table = 'tasks', constraint = 'tasks_tenant_fk';
     end if;
-    select array_agg(normalize(btrim(i.item ->> 'external_ref', E' \t\n\r\f\v'))::citext order by i.ord)
+    select array_agg(normal_ref(i.item ->> 'external_ref') order by i.ord)
       into v_refs
       from jsonb_array_elements(p_items) with ordinality as i (item, ord);
     if v_refs is null then
