@@ -91,7 +91,7 @@ class PolicySettings(_Section):
     own_addresses: tuple[str, ...] = ()
     """Addresses whose mail never becomes a task, to keep a loop of our own answers from feeding itself."""
     skip_bulk: bool = True
-    """Skip newsletters and mailing lists."""
+    """Skip newsletters, mailing lists, and what Gmail files under Promotions, Social or Forums."""
     skip_auto_replies: bool = True
     """Skip out-of-office answers, delivery reports and other mail that a machine sent in answer."""
 

@@ -27,8 +27,6 @@ from inbox_loop.task import TaskDraft, TaskStatus, Upserted
 
 T = TypeVar("T")
 
-# --- Gmail ---------------------------------------------------------------------------------------------------------
-
 
 @dataclass(frozen=True, slots=True)
 class MessageId:
@@ -48,7 +46,7 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class HistoryPage:
-    """One page of history. ``added`` are new messages; ``arrived`` got INBOX or lost SPAM, TRASH or DRAFT later."""
+    """One page of history: ``added`` are new messages, ``arrived`` got labels that may turn a skip into a task."""
 
     added: tuple[MessageId, ...]
     arrived: tuple[MessageId, ...]
@@ -106,9 +104,6 @@ class GmailMailbox(Protocol):
         """Totals so far."""
 
 
-# --- the store -----------------------------------------------------------------------------------------------------
-
-
 class MessageState(StrEnum):
     """What became of a message."""
 
@@ -129,7 +124,7 @@ class FoundBy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DateRange:
-    """Internal dates wanted: ``after`` is included, ``before`` is not, None is open. Gmail's search is not exact."""
+    """Internal dates wanted: ``after`` is included, ``before`` is not, None is open."""
 
     after: datetime | None = None
     before: datetime | None = None

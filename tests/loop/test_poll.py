@@ -119,6 +119,14 @@ def test_mail_rescued_to_the_archive_becomes_a_task_too(desk: Desk) -> None:
     assert desk.poll().created == 1
 
 
+def test_mail_moved_from_promotions_to_primary_becomes_a_task(desk: Desk) -> None:
+    delivered = desk.deliver("Misfiled", labels=("INBOX", "CATEGORY_PROMOTIONS"))
+    assert desk.poll().skipped == 1
+    desk.account.relabel(delivered.message_id, add=["CATEGORY_PERSONAL"], remove=["CATEGORY_PROMOTIONS"])
+    assert desk.poll().created == 1
+    assert desk.titles() == ["Misfiled"]
+
+
 def test_old_mail_moved_to_the_inbox_becomes_a_task(open_desk: Callable[..., Desk]) -> None:
     desk = open_desk()
     delivered = desk.deliver("Old", labels=())
