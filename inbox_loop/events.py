@@ -80,6 +80,13 @@ _MAILBOXES = (
         "Run a backfill for the mail from before.",
     ),
     Event(
+        "mailbox.taken_over",
+        "info",
+        ("mailbox", "cursor"),
+        "The database has this account's mailbox already, under its former name or from another process just now: it "
+        "is followed on from its cursor, with all that is known of it.",
+    ),
+    Event(
         "mailbox.needs_auth",
         "error",
         ("mailbox", "hint"),

@@ -25,6 +25,10 @@ from inbox_loop.loop.report import PassReport
 
 log = structlog.get_logger()
 
+# Gmail counts dates from 1970. The last year is left out because in some time zone it is the year 10000.
+EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+LATEST = datetime(9999, 1, 1, tzinfo=UTC)
+
 _MOMENT = "A date (2026-11-30, midnight UTC) or an ISO 8601 moment (2026-11-30T08:00+01:00)."
 
 
@@ -90,8 +94,17 @@ def _moment(option: str, text: str | None) -> datetime | None:
         return None
     try:
         moment = datetime.fromisoformat(text)
-        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+        moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
     except ValueError:
         raise UsageError(f"{option}: {text!r} is no date", hint=_MOMENT) from None
     except OverflowError:
-        raise UsageError(f"{option}: {text!r} is outside of the years 1 to 9999 in UTC", hint=_MOMENT) from None
+        raise _out_of_range(option, text) from None
+    if not EARLIEST <= moment < LATEST:
+        raise _out_of_range(option, text)
+    return moment
+
+
+def _out_of_range(option: str, text: str) -> UsageError:
+    return UsageError(
+        f"{option}: {text!r} is not in the years 1970 to 9998", hint=f"Without {option} there is no bound on that side."
+    )

@@ -10,14 +10,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
 from inbox_loop.commands.setting_keys import Location, dotted, find_nearest_sibling
+from inbox_loop.gmail.safe_url import is_safe_url
 from inbox_loop.settings import METHOD_COSTS
 
 _A_DURATION = 'must be a number of seconds or a text such as "90s", "30m", "24h", "14d", "2w"'
@@ -85,26 +84,8 @@ def _check_urls(values: Mapping[str, Any]) -> Iterator[Fault]:
     if isinstance(url, str) and url != "embedded" and not url.startswith(("postgresql://", "postgres://")):
         yield Fault(("database", "url"), 'must be "embedded" or a postgresql:// URL')
     endpoint = _find(values, "gmail", "api_endpoint")
-    if isinstance(endpoint, str) and not _is_safe_endpoint(endpoint):
+    if isinstance(endpoint, str) and not is_safe_url(endpoint):
         yield Fault(("gmail", "api_endpoint"), "must be an https:// URL; http:// only for a server on this machine")
-
-
-def _is_safe_endpoint(url: str) -> bool:
-    """Access tokens travel to it: encrypted, or not leaving the machine."""
-    try:
-        parts = urlsplit(url)
-        host = parts.hostname or ""
-        _ = parts.port
-    except ValueError:
-        return False
-    return bool(host) and (parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(host)))
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _check_methods(values: Mapping[str, Any]) -> Iterator[Fault]:

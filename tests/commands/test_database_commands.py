@@ -265,6 +265,33 @@ def test_status_shows_mailboxes_that_only_the_database_knows(run: RunCommand) ->
     assert [(row["mailbox"], row["state"]) for row in records_of(done)] == [("support", "not configured")]
 
 
+def test_status_without_a_daemon_says_so_and_is_no_error(
+    run: RunCommand, filled_url: str, configured: dict[str, str]
+) -> None:
+    with Database(filled_url) as database, database.own_connection() as connection:
+        connection.execute("delete from messages where state = 'quarantined'")
+    done = run("status", **configured)
+    assert done.returncode == EXIT_FINE
+    assert "no daemon" in done.stdout.splitlines()[1]
+    assert "support: Single polls read it" in done.stdout
+
+
+def test_status_says_since_when_a_daemon_is_silent_and_does_not_repeat_what_it_said(
+    run: RunCommand, filled_url: str, configured: dict[str, str]
+) -> None:
+    with Database(filled_url) as database, database.own_connection() as connection:
+        record_heartbeat(
+            database, "default", "support", daemon="d", last_good_poll_at=None, last_error="mailbox.needs_auth"
+        )
+        connection.execute("update mailbox_health set beat_at = '2026-11-30 08:30Z'")
+        connection.execute("update mailboxes set cursor_moved_at = '2026-11-30 08:00Z'")
+    done = run("status", **configured)
+    assert done.returncode == EXIT_LOOK
+    assert "silent" in done.stdout.splitlines()[1]
+    assert "support: No daemon has spoken of it since 2026-11-30 08:30:00Z. Check that inbox-loop run" in done.stdout
+    assert "needs_auth" not in done.stdout
+
+
 # --- the schema -----------------------------------------------------------------------------------------------------
 
 
@@ -330,3 +357,13 @@ def test_tenants_do_not_see_each_other_and_several_must_be_told_apart(
     assert done.stderr == (
         "inbox-loop: the configured mailboxes belong to several tenants: other, third\n  Say which: --tenant NAME.\n"
     )
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["status", "tasks list", "tasks show 1", "tasks delete 1", "messages list", "messages explain a1"],
+)
+def test_a_tenant_that_nobody_knows_is_an_error_that_names_the_nearest(run: RunCommand, command: str) -> None:
+    done = run(*command.split(), "--tenant", "defualt")
+    assert (done.returncode, done.stdout) == (EXIT_USAGE, "")
+    assert done.stderr == "inbox-loop: the database has no tenant 'defualt'\n  Did you mean default?\n"

@@ -89,6 +89,34 @@ def test_a_backfill_takes_dates_in_utc_whatever_the_time_zone(run: RunCommand, s
     assert "--after: 'yesterday' is no date" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("dates", "words"),
+    [
+        (["--after", "0001-01-01T00:00+14:00"], "--after: '0001-01-01T00:00+14:00' is not in the years 1970 to 9998"),
+        (["--after", "1970-01-01T00:00+01:00"], "--after: '1970-01-01T00:00+01:00' is not in the years"),
+        (["--before", "9999-12-31T23:59-14:00"], "--before: '9999-12-31T23:59-14:00' is not in the years"),
+        (["--before", "9999-01-01"], "--before: '9999-01-01' is not in the years"),
+        (["--after", "2026-11-30", "--before", "2026-11-29"], "--after is later than --before"),
+        (["--after", "2026-11-30T00:00+01:00", "--before", "2026-11-29T22:59Z"], "--after is later than --before"),
+    ],
+)
+def test_dates_that_name_no_time_at_all_are_a_usage_error(run: RunCommand, dates: list[str], words: str) -> None:
+    done = run("backfill", *dates)
+    assert (done.returncode, done.stdout) == (EXIT_USAGE, "")
+    assert done.stderr.startswith(f"inbox-loop: {words}")
+
+
+@pytest.mark.parametrize("dates", [["--after", "1970-01-01"], ["--before", "9998-12-31T23:59:59.5"]])
+def test_the_first_and_the_last_moment_there_are_hold_everything(
+    run: RunCommand, simulator: Simulator, dates: list[str]
+) -> None:
+    deliver(simulator, "One")
+    for zone in ("America/Los_Angeles", "Asia/Tokyo"):
+        done = run("backfill", "--json", *dates, PGTZ=zone)
+        assert done.returncode == EXIT_FINE, done.stderr
+    assert len(reports_of(run("tasks", "list", "--json"))) == 1
+
+
 def test_a_reconcile_prints_what_it_compared(run: RunCommand, simulator: Simulator) -> None:
     run("poll")
     deliver(simulator, "One")
