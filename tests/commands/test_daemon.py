@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from support.desk import ADDRESS, plain_mail
 from support.running import Running
 from support.waiting import wait_until
@@ -102,6 +103,39 @@ def test_sighup_reads_the_configuration_again_and_keeps_the_old_one_when_the_new
     daemon.process.send_signal(signal.SIGHUP)
     daemon.wait_for("daemon.ready", count=2)
     daemon.wait_for("poll.finished", count=2)
+    daemon.process.send_signal(signal.SIGTERM)
+    assert daemon.end() == 0
+
+
+@pytest.fixture
+def useless_urls(empty_database_url: str) -> dict[str, str]:
+    """Databases that a daemon can't run with: one that nobody serves, and one without a schema."""
+    return {"unreachable": "postgresql://user@127.0.0.1:1/inbox", "outdated": empty_database_url}
+
+
+@pytest.mark.parametrize("kind", ["unreachable", "outdated"])
+def test_a_database_that_can_not_be_used_is_found_out_before_the_old_one_is_given_up(
+    *,
+    start_command: StartCommand,
+    variables: dict[str, str],
+    simulator: Simulator,
+    tmp_path: Path,
+    useless_urls: dict[str, str],
+    kind: str,
+) -> None:
+    config = tmp_path / "config.toml"
+    good_url = json.dumps(variables.pop("INBOX_LOOP_DATABASE__URL"))
+    config.write_text(f"[database]\nurl = {good_url}\n", encoding="utf-8")
+    daemon = start_command("run", "--config", str(config), **variables, **QUICK)
+    daemon.wait_for("poll.finished")
+    config.write_text(f'[database]\nurl = {json.dumps(useless_urls[kind])}\n[log]\nlevel = "error"\n', encoding="utf-8")
+    daemon.process.send_signal(signal.SIGHUP)
+    assert daemon.wait_for("config.invalid")["hint"]
+    simulator.account(ADDRESS).deliver(plain_mail("On the earlier database"))
+    daemon.wait_for("task.created")  # an info line: the log is as it was as well
+    config.write_text(f"[database]\nurl = {good_url}\n", encoding="utf-8")
+    daemon.process.send_signal(signal.SIGHUP)
+    daemon.wait_for("daemon.reloaded")
     daemon.process.send_signal(signal.SIGTERM)
     assert daemon.end() == 0
 
