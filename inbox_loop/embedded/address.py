@@ -46,16 +46,23 @@ def record_address(place: Place, address: Address) -> None:
 
 
 def delete_address(place: Place) -> None:
-    """Say that no server accepts connections."""
-    place.address.unlink(missing_ok=True)
+    """Say that no server accepts connections. Raises ``EmbeddedUnavailable``."""
+    try:
+        place.address.unlink(missing_ok=True)
+    except OSError as error:
+        raise EmbeddedUnavailable(
+            f"{place.address} can't be removed: {error.strerror}.", hint=CHOOSE_ANOTHER
+        ) from error
 
 
 def find_address(place: Place) -> Address | None:
-    """The recorded address; None while there is none."""
+    """The recorded address; None while there is none. Raises ``EmbeddedUnavailable``."""
     try:
         return Address(**json.loads(place.address.read_text(encoding="utf-8")))
     except FileNotFoundError:
         return None
+    except OSError as error:
+        raise EmbeddedUnavailable(f"{place.address} can't be read: {error.strerror}.", hint=CHOOSE_ANOTHER) from error
 
 
 def render_report(outcome: Address | EmbeddedUnavailable) -> str:

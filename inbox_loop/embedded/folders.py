@@ -5,6 +5,7 @@ Not here: what is inside of the data folder (``cluster.py``), where the socket g
 
 from __future__ import annotations
 
+import grp
 import os
 import pwd
 import stat
@@ -73,7 +74,10 @@ class Place:
 def prepare_place(folder: Path) -> Place:
     """Make the folder if it is not there, and check that it is this user's alone.
 
-    An existing folder keeps its mode. Raises ``EmbeddedUnavailable``.
+    An existing folder keeps its mode. One that a group may write is refused, but for the user's own private group: many
+    systems give every user a group of the same name, which nobody else is in, and let it write what the user makes.
+
+    Raises ``EmbeddedUnavailable``.
     """
     try:
         folder = folder.expanduser().absolute()
@@ -95,9 +99,24 @@ def prepare_place(folder: Path) -> Place:
             f"The folder {folder} can be written by every user of this machine.",
             hint=f"Name a folder of its own, for example {folder / 'inbox-loop'}.",
         )
+    if found.st_mode & stat.S_IWGRP and not _is_private_group(found.st_gid):
+        raise EmbeddedUnavailable(
+            f"The folder {folder} can be written by a group of users.",
+            hint=f"Take that from the group (chmod g-w {folder}), or name a folder of its own, "
+            f"for example {folder / 'inbox-loop'}.",
+        )
     if not os.access(folder, os.W_OK | os.X_OK):
         raise EmbeddedUnavailable(f"The folder {folder} can't be written.", hint=CHOOSE_ANOTHER)
     return Place(folder)
+
+
+def _is_private_group(gid: int) -> bool:
+    """Whether it is the group of this user alone: its first one, of the same name, and without other members."""
+    try:
+        group, user = grp.getgrgid(gid), pwd.getpwuid(os.geteuid())
+    except KeyError:
+        return False
+    return gid == user.pw_gid and group.gr_name == user.pw_name and set(group.gr_mem) <= {user.pw_name}
 
 
 def _make_folder(folder: Path) -> None:
@@ -124,10 +143,35 @@ def name_of(uid: int) -> str:
 
 
 def open_log(path: Path) -> int:
-    """Open a log for appending. Past a megabyte it becomes ``.1`` first, so that two megabytes are the most kept."""
-    if path.exists() and path.stat().st_size > _LOG_BYTES:
-        path.replace(path.with_name(f"{path.name}.1"))
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    """Turn a log if need be and open it for appending. Raises ``EmbeddedUnavailable``."""
+    turn_log(path)
+    try:
+        return _open_private(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    except OSError as error:
+        raise EmbeddedUnavailable(f"{path} can't be written: {error.strerror}.", hint=CHOOSE_ANOTHER) from error
+
+
+def turn_log(path: Path) -> None:
+    """Past a megabyte: keep the last megabyte as ``.1`` and empty the log, so that the two hold two at most.
+
+    It is emptied in place, since a running Postgres has it open and writes on at the new end. What is written at this
+    very moment may be lost. Raises ``EmbeddedUnavailable``.
+    """
+    try:
+        if not path.exists() or path.stat().st_size <= _LOG_BYTES:
+            return
+        with os.fdopen(_open_private(path, os.O_RDWR), "r+b") as log:
+            log.seek(-_LOG_BYTES, os.SEEK_END)
+            kept = _open_private(path.with_name(f"{path.name}.1"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+            with os.fdopen(kept, "wb") as older:
+                older.write(log.read(_LOG_BYTES))
+            log.truncate(0)
+    except OSError as error:
+        raise EmbeddedUnavailable(f"{path} can't be turned: {error.strerror}.", hint=CHOOSE_ANOTHER) from error
+
+
+def _open_private(path: Path, flags: int) -> int:
+    return os.open(path, flags | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
 
 
 def read_tail(path: Path, *, start: int) -> str:

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from inbox_loop.embedded.children import explain_failure, start
@@ -115,7 +116,8 @@ def wait_for_orphans(lock: FileLock, data: Path) -> None:
         return
     lines = _read_pid_file(data)
     if lines and _works_in(int(lines[0]), data):
-        os.kill(int(lines[0]), signal.SIGINT)  # most likely it is on its way out already
+        with suppress(ProcessLookupError):  # most likely it is on its way out already, or has just ended
+            os.kill(int(lines[0]), signal.SIGINT)
     if not lock.wait_exclusive(seconds=STOP_SECONDS):
         raise EmbeddedUnavailable(
             f"Processes of an earlier Postgres still use {data.parent}.", hint="End them, and try again."

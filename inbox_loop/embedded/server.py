@@ -18,7 +18,7 @@ from pathlib import Path
 import platformdirs
 
 from inbox_loop.embedded.address import Address, delete_address, find_address, read_report
-from inbox_loop.embedded.binaries import find_binaries
+from inbox_loop.embedded.binaries import Binaries, find_binaries
 from inbox_loop.embedded.folders import Place, open_log, prepare_place, read_tail
 from inbox_loop.embedded.locks import FileLock
 from inbox_loop.embedded.postgres import READY_SECONDS, STOP_SECONDS
@@ -34,6 +34,8 @@ _LOOK_SECONDS = 0.02
 # How soon a user notices that the supervisor was killed, and the longest pause when it can't be started.
 _GUARD_SECONDS = 2.0
 _LONGEST_GUARD_SECONDS = 30.0
+# How long a user that leaves waits for a start which its guard has begun; that start needs nobody to finish.
+_LEAVE_SECONDS = 2.0
 
 # What the supervisor may see of our environment; secrets and Postgres's own variables stay behind.
 _PASSED_VARIABLES = ("PATH", "TMPDIR", "XDG_RUNTIME_DIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
@@ -93,27 +95,23 @@ def find_or_start(place: Place) -> Address:
 
 
 def _start_supervisor(place: Place, lock: FileLock) -> Address:
-    """Start the supervisor, which inherits ``supervisor.lock``, and wait for its report."""
+    """Start the supervisor, which inherits ``supervisor.lock``, and wait for its report.
+
+    Raises ``EmbeddedUnavailable`` whatever fails: a shortage of memory, processes or open files passes.
+    """
     delete_address(place)
-    binaries = find_binaries(place)
     log = open_log(place.supervisor_log)
-    begin = os.fstat(log).st_size
     try:
-        process = subprocess.Popen(  # noqa: S603 - our own program
-            [sys.executable, "-I", "-S", str(_SUPERVISOR), str(place.folder), str(binaries.folder), binaries.version],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            cwd="/",
-            env={name: os.environ[name] for name in _PASSED_VARIABLES if name in os.environ},
-            start_new_session=True,
-            umask=0o077,
-            pass_fds=(lock.fd,),
-        )
+        begin = os.fstat(log).st_size
+        with _open_supervisor(place, find_binaries(place), lock, log) as process:
+            line = _read_line(process)
+    except OSError as error:
+        raise EmbeddedUnavailable(
+            f"The private Postgres could not be started: {error.strerror}.",
+            hint="The machine may be short of memory, processes or open files: try again later.",
+        ) from error
     finally:
         os.close(log)
-    with process:
-        line = _read_line(process)
     if not line.endswith("\n"):
         words = read_tail(place.supervisor_log, start=begin).splitlines()
         raise EmbeddedUnavailable(
@@ -123,13 +121,29 @@ def _start_supervisor(place: Place, lock: FileLock) -> Address:
     return read_report(line)
 
 
+def _open_supervisor(place: Place, binaries: Binaries, lock: FileLock, log: int) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603 - our own program
+        [sys.executable, "-I", "-S", str(_SUPERVISOR), str(place.folder), str(binaries.folder), binaries.version],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=log,
+        cwd="/",
+        env={name: os.environ[name] for name in _PASSED_VARIABLES if name in os.environ},
+        start_new_session=True,
+        umask=0o077,
+        pass_fds=(lock.fd,),
+    )
+
+
 def _read_line(process: subprocess.Popen[bytes]) -> str:
     """The supervisor's report; cut short if it ends or takes too long."""
     assert process.stdout is not None  # noqa: S101 - it was asked for
+    poll = select.poll()  # select() itself fails in a process with more than 1,024 open files
+    poll.register(process.stdout, select.POLLIN)
     deadline = time.monotonic() + _START_SECONDS
     line = b""
     while not line.endswith(b"\n"):
-        readable, _, _ = select.select([process.stdout], [], [], max(0.0, deadline - time.monotonic()))
+        readable = poll.poll(1000 * max(0.0, deadline - time.monotonic()))
         part = os.read(process.stdout.fileno(), 65536) if readable else b""
         if not part:
             break
@@ -138,7 +152,10 @@ def _read_line(process: subprocess.Popen[bytes]) -> str:
 
 
 class Guard(threading.Thread):
-    """Starts another supervisor should ours be killed: nobody else would, and its users would wait in vain."""
+    """Starts another supervisor should ours be killed: nobody else would, and its users would wait in vain.
+
+    Whatever a start may lack comes as ``EmbeddedUnavailable``, and the guard goes on trying.
+    """
 
     def __init__(self, place: Place) -> None:
         super().__init__(name="embedded-guard", daemon=True)
@@ -150,13 +167,19 @@ class Guard(threading.Thread):
         pause = _GUARD_SECONDS
         while not self._left.wait(pause):
             try:
-                find_or_start(self._place)
+                self._replace_supervisor()
             except EmbeddedUnavailable:
                 pause = min(pause * 2, _LONGEST_GUARD_SECONDS)
             else:
                 pause = _GUARD_SECONDS
 
+    def _replace_supervisor(self) -> None:
+        """Start one if there is none, and nobody else is about to: waiting for others would hold up who leaves."""
+        with FileLock(self._place.start_lock) as start, FileLock(self._place.supervisor_lock) as supervisor:
+            if start.try_exclusive() and supervisor.try_exclusive() and not self._left.is_set():
+                _start_supervisor(self._place, supervisor)
+
     def stop(self) -> None:
-        """Look no more."""
+        """Look no more; a start that is under way goes on without us."""
         self._left.set()
-        self.join()
+        self.join(_LEAVE_SECONDS)

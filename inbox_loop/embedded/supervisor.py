@@ -34,7 +34,7 @@ from inbox_loop.embedded.account import choose_account
 from inbox_loop.embedded.address import Address, delete_address, record_address, render_report
 from inbox_loop.embedded.binaries import Binaries, make_reachable
 from inbox_loop.embedded.cluster import Cluster, prepare_cluster
-from inbox_loop.embedded.folders import Place
+from inbox_loop.embedded.folders import Place, turn_log
 from inbox_loop.embedded.locks import FileLock
 from inbox_loop.embedded.postgres import start_postgres, stop_postgres, wait_for_orphans
 from inbox_loop.embedded.sockets import prepare_socket_folder, remove_socket_folder
@@ -48,6 +48,7 @@ DRAIN_SECONDS = 60.0
 _FIRST_PAUSE_SECONDS = 0.1
 _LONGEST_PAUSE_SECONDS = 30.0
 _STEADY_SECONDS = 60.0
+_LOG_LOOK_SECONDS = 600.0
 
 
 class Event(Enum):
@@ -105,6 +106,7 @@ class Supervisor:
         self._drain_until: float | None = None
         self._restart_at: float | None = None
         self._pause = _FIRST_PAUSE_SECONDS
+        self._log_look_at = time.monotonic() + _LOG_LOOK_SECONDS
 
     def start(self, binaries: Binaries) -> None:
         """Make what is missing and start the server. Raises ``EmbeddedUnavailable``."""
@@ -137,7 +139,9 @@ class Supervisor:
                 break
             elif self._is_due(self._restart_at):
                 self._restart()
-        delete_address(self._place)
+            elif self._is_due(self._log_look_at):
+                self._turn_logs()
+        self._forget_address()
         stop_postgres(self._server)
         remove_socket_folder(self._place, self._sockets)
 
@@ -146,10 +150,9 @@ class Supervisor:
 
     def _next_event(self) -> Event | None:
         """The next event, or None when a planned moment has come first."""
-        moments = [moment for moment in (self._drain_until, self._restart_at) if moment is not None]
+        planned = (self._drain_until, self._restart_at, self._log_look_at)
+        moments = [moment for moment in planned if moment is not None]
         try:
-            if not moments:
-                return self._events.get()
             return self._events.get(timeout=max(0.0, min(moments) - time.monotonic()))
         except queue.Empty:
             return None
@@ -157,6 +160,15 @@ class Supervisor:
     @staticmethod
     def _is_due(moment: float | None) -> bool:
         return moment is not None and moment <= time.monotonic()
+
+    def _turn_logs(self) -> None:
+        """Keep both logs bounded however long this runs: a start, which turns them as well, may be months ago."""
+        self._log_look_at = time.monotonic() + _LOG_LOOK_SECONDS
+        for path in (self._place.postgres_log, self._place.supervisor_log):
+            try:
+                turn_log(path)
+            except EmbeddedUnavailable as error:
+                _note(str(error))
 
     # --- users ---------------------------------------------------------------------------------------------------
 
@@ -199,8 +211,15 @@ class Supervisor:
 
         threading.Thread(target=wait_for_its_end, daemon=True).start()
 
+    def _forget_address(self) -> None:
+        """Without fail: a stale address leads to a refused connection, and Postgres still has to be looked after."""
+        try:
+            delete_address(self._place)
+        except EmbeddedUnavailable as error:
+            _note(str(error))
+
     def _on_server_ended(self) -> None:
-        delete_address(self._place)
+        self._forget_address()
         if time.monotonic() - self._started_at >= _STEADY_SECONDS:
             self._pause = _FIRST_PAUSE_SECONDS
         _note(f"Postgres ended with code {self._server.returncode}; it is started again")

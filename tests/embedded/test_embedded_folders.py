@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import grp
 import os
+import pwd
 import shutil
 import subprocess
 import tempfile
@@ -14,7 +16,7 @@ from fixtures.embedded import IS_ROOT, Server, UserProcess, answers, query
 
 from inbox_loop.embedded.account import Account, choose_account
 from inbox_loop.embedded.binaries import find_binaries
-from inbox_loop.embedded.folders import Place, open_log, prepare_place, read_tail
+from inbox_loop.embedded.folders import Place, open_log, prepare_place, read_tail, turn_log
 from inbox_loop.embedded.locks import FileLock
 from inbox_loop.embedded.server import use_embedded
 from inbox_loop.embedded.sockets import prepare_socket_folder, remove_socket_folder
@@ -117,6 +119,26 @@ def test_a_folder_that_everybody_may_write_is_refused(tmp_path: Path) -> None:
     assert str(tmp_path / "inbox-loop") in refused.value.hint
 
 
+@only_root
+def test_a_folder_that_a_group_of_users_may_write_is_refused(tmp_path: Path) -> None:
+    os.chown(tmp_path, -1, 54321)
+    tmp_path.chmod(0o770)
+    with pytest.raises(EmbeddedUnavailable, match="written by a group") as refused:
+        prepare_place(tmp_path)
+    assert f"chmod g-w {tmp_path}" in refused.value.hint
+    tmp_path.chmod(0o750)
+    assert prepare_place(tmp_path).folder == tmp_path
+
+
+def test_a_folder_that_only_the_user_s_private_group_may_write_is_fine(tmp_path: Path) -> None:
+    user, group = pwd.getpwuid(os.geteuid()), grp.getgrgid(os.getegid())
+    if group.gr_name != user.pw_name or set(group.gr_mem) - {user.pw_name}:
+        pytest.skip("this user has no group of its own")
+    os.chown(tmp_path, -1, group.gr_gid)
+    tmp_path.chmod(0o770)
+    assert prepare_place(tmp_path).folder == tmp_path
+
+
 def test_the_folder_of_another_user_names_its_owner(tmp_path: Path) -> None:
     if IS_ROOT:
         os.chown(tmp_path, 65534, 65534)
@@ -152,12 +174,40 @@ def test_a_lock_taken_twice_in_one_process_counts_apart(tmp_path: Path) -> None:
         assert not first.wait_exclusive(seconds=0.05)
 
 
-def test_logs_keep_two_megabytes_at_most(tmp_path: Path) -> None:
-    path = tmp_path / "a.log"
-    path.write_bytes(b"old\n" * 300_000)
+def test_a_log_and_what_is_kept_of_it_have_two_megabytes_at_most(tmp_path: Path) -> None:
+    path, kept = tmp_path / "a.log", tmp_path / "a.log.1"
+    kept.write_text("older\n")
+    path.write_bytes(b"first\n" + b"old\n" * 250_000)
     os.close(open_log(path))
     assert path.stat().st_size == 0
-    assert (tmp_path / "a.log.1").stat().st_size == 1_200_000
+    assert kept.read_bytes() == b"old\n" * 250_000
+
+
+def test_a_log_below_a_megabyte_is_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    path.write_bytes(b"x" * 1_000_000)
+    turn_log(path)
+    assert path.stat().st_size == 1_000_000
+    assert not (tmp_path / "a.log.1").exists()
+
+
+def test_a_log_is_turned_under_whoever_writes_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    writer = open_log(path)
+    os.write(writer, b"old\n" * 300_000)
+    turn_log(path)
+    os.write(writer, b"new\n")
+    os.close(writer)
+    assert path.read_text() == "new\n"
+    assert (tmp_path / "a.log.1").stat().st_size == 1_000_000
+    assert (tmp_path / "a.log.1").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_log_that_can_t_be_opened_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    path.mkdir()
+    with pytest.raises(EmbeddedUnavailable, match="can't be written: Is a directory"):
+        open_log(path)
 
 
 def test_the_tail_of_a_log_starts_where_it_is_told(tmp_path: Path) -> None:

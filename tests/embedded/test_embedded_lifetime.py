@@ -4,19 +4,37 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from fixtures.embedded import Server, UserProcess, answers, complaint, fill, kill, query, wait_until
+import pytest
+from fixtures.embedded import ROOT, Server, UserProcess, answers, complaint, fill, kill, query, wait_until
 
+from inbox_loop.embedded import server as server_module
+from inbox_loop.embedded import throwaway
+from inbox_loop.embedded.address import Address, record_address
 from inbox_loop.embedded.folders import Place
+from inbox_loop.embedded.locks import FileLock
 from inbox_loop.embedded.server import use_embedded
 from inbox_loop.embedded.supervisor import LINGER_SECONDS
-from inbox_loop.embedded.throwaway import use_throwaway
+from inbox_loop.embedded.throwaway import stop_when_unused, use_throwaway
+from inbox_loop.errors import EmbeddedUnavailable
 
 StartUser = Callable[..., UserProcess]
+
+# The supervisor itself, which looks at its logs more often.
+_WATCHFUL_SUPERVISOR = f"""
+import sys
+sys.path.append({str(ROOT)!r})
+from inbox_loop.embedded import supervisor
+supervisor._LOG_LOOK_SECONDS = 0.1
+supervisor.main(sys.argv[1:])
+"""
 
 
 @contextmanager
@@ -30,6 +48,21 @@ def broken_settings(folder: Path) -> Iterator[None]:
         yield
     finally:
         settings.write_text(words)
+
+
+@contextmanager
+def stopped(pid: int) -> Iterator[None]:
+    """A process that does nothing for a while."""
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
+def list_supervisors(server: Server) -> list[str]:
+    """Their process ids."""
+    return [line.partition(":")[0] for line in server.list_processes() if "__main__" in line]
 
 
 def test_the_first_start_makes_database_and_role(new_folder: Path) -> None:
@@ -153,6 +186,44 @@ def test_supervisor_and_user_killed_together_leave_nothing_but_data(made_folder:
     assert query(again.url, "select count(*) from kept") == "2"
 
 
+def test_a_user_goes_on_trying_after_a_start_that_the_machine_refused(
+    made_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = Server(made_folder)
+    with use_embedded(made_folder) as url:
+        monkeypatch.setattr(sys, "executable", "/nowhere/python")
+        kill(server.supervisor)
+        wait_until(lambda: not server.place.address.exists())  # the first thing that a start does
+        with FileLock(server.place.start_lock) as start:
+            assert start.wait_exclusive(seconds=20)  # it has failed
+        assert not server.place.address.exists()
+        monkeypatch.undo()
+        wait_until(lambda: answers(url), seconds=30)
+
+
+def test_a_start_that_the_machine_refuses_is_told(made_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    with pytest.raises(EmbeddedUnavailable, match="could not be started: No such file"), use_embedded(made_folder):
+        raise AssertionError("it started")
+
+
+def test_leaving_does_not_wait_for_a_server_that_is_being_brought_back(
+    made_folder: Path, start_user: StartUser
+) -> None:
+    user = start_user(made_folder)
+    assert user.url
+    server = Server(made_folder)
+    supervisor = server.supervisor
+    with stopped(server.postmaster):  # the next supervisor waits for its end, which does not come
+        kill(supervisor)
+        wait_until(lambda: bool(set(list_supervisors(server)) - {str(supervisor)}), seconds=30)
+        user.leave()
+        assert len(list_supervisors(server)) == 1
+        assert not server.place.address.exists()
+    server.wait_until_gone()
+    assert server.state == "shut down"
+
+
 def test_a_start_right_after_a_killed_supervisor_waits_for_its_postgres(
     made_folder: Path, start_user: StartUser
 ) -> None:
@@ -207,16 +278,18 @@ def test_a_server_that_can_t_start_again_is_tried_until_it_can(made_folder: Path
 def test_asked_to_end_the_supervisor_waits_for_its_users_and_does_not_linger(
     made_folder: Path, start_user: StartUser
 ) -> None:
+    """Somebody who comes while it lingers finds the same server; once the end has begun, a new one."""
     user = start_user(made_folder)
     server = Server(made_folder)
-    assert answers(user.url)
+    started = query(user.url, "select pg_postmaster_start_time()")
     os.kill(server.supervisor, signal.SIGTERM)
     time.sleep(0.5)
-    assert answers(user.url)
-    left_at = time.monotonic()
+    assert query(user.url, "select pg_postmaster_start_time()") == started
     user.leave()
+    newcomer = start_user(made_folder)
+    assert query(newcomer.url, "select pg_postmaster_start_time()") != started
+    newcomer.leave()
     server.wait_until_gone()
-    assert time.monotonic() - left_at < LINGER_SECONDS
     assert server.state == "shut down"
 
 
@@ -241,7 +314,7 @@ def test_four_first_starts_at_once_make_one_server(new_folder: Path, start_user:
     assert len({user.url for user in users}) == 1
     started = {query(user.url, "select pg_postmaster_start_time()") for user in users}
     assert len(started) == 1
-    supervisors = [line for line in Server(new_folder).list_processes() if "__main__" in line]
+    supervisors = list_supervisors(Server(new_folder))
     assert len(supervisors) == 1, supervisors
 
 
@@ -249,8 +322,8 @@ def test_a_first_start_killed_half_way_does_not_spoil_the_next(new_folder: Path,
     user = start_user(new_folder)
     server = Server(new_folder)
     wait_until(lambda: any(new_folder.glob("postgres-*.new/PG_VERSION")))
-    (supervisor,) = [line for line in server.list_processes() if "__main__" in line]
-    kill(int(supervisor.partition(":")[0]))
+    (supervisor,) = list_supervisors(server)
+    kill(int(supervisor))
     user.kill()
     server.wait_until_gone()
     assert not server.place.list_majors()
@@ -265,3 +338,46 @@ def test_a_throwaway_server_leaves_neither_process_nor_folder() -> None:
         assert data.is_dir()
     assert not data.parent.exists()
     assert not Server(data.parent).list_processes()
+
+
+def test_logs_are_turned_while_the_server_runs(
+    made_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "watchful.py"
+    program.write_text(_WATCHFUL_SUPERVISOR)
+    monkeypatch.setattr(server_module, "_SUPERVISOR", program)
+    place = Place(made_folder)
+    with use_embedded(made_folder) as url:
+        for path in (place.postgres_log, place.supervisor_log):
+            with path.open("ab") as log:
+                log.write(b"old\n" * 300_000)
+            wait_until(lambda path=path: path.stat().st_size < 1_000_000)  # type: ignore[misc]
+            assert path.with_name(f"{path.name}.1").stat().st_size == 1_000_000
+        assert answers(url)
+
+
+def test_a_stop_finds_that_the_supervisor_has_just_ended(made_folder: Path) -> None:
+    place = Place(made_folder)
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    supervisor = FileLock(place.supervisor_lock)
+    assert supervisor.try_exclusive()
+    record_address(place, Address(url="postgresql:///", supervisor=gone.pid))
+    ending = threading.Timer(0.2, supervisor.close)
+    ending.start()
+    try:
+        stop_when_unused(place)
+    finally:
+        ending.join()
+        place.address.unlink()
+
+
+def test_a_server_that_somebody_starts_right_now_is_not_stopped(
+    made_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = Place(made_folder)
+    monkeypatch.setattr(throwaway, "STOP_SECONDS", 0.05)
+    with FileLock(place.start_lock) as start:
+        assert start.try_exclusive()
+        with pytest.raises(EmbeddedUnavailable, match="is being started by somebody"):
+            stop_when_unused(place)
