@@ -13,7 +13,7 @@ from psycopg.rows import DictRow, dict_row
 
 from inbox_loop.errors import DatabaseUnreachable
 from inbox_loop.loop.ports import EVERY_DATE, FoundBy, MessageId, MessageState, Outcome, StoreTransaction
-from inbox_loop.repository import health, loop_store, loop_transaction, messages, migrate, tasks, tenants
+from inbox_loop.repository import health, loop_store, loop_transaction, messages, migrate, tasks, tenants, upsert
 from inbox_loop.repository.database import Connection, Database
 from inbox_loop.repository.health import list_mailbox_health, record_heartbeat
 from inbox_loop.repository.loop_store import PostgresLoopStore
@@ -24,7 +24,7 @@ from inbox_loop.repository.tasks import TaskStore
 from inbox_loop.repository.tenants import check_tenant, ensure_tenant
 from inbox_loop.task import TaskDraft
 
-MODULES = [health, loop_store, loop_transaction, messages, migrate, tasks, tenants]
+MODULES = [health, loop_store, loop_transaction, messages, migrate, tasks, tenants, upsert]
 COUNTS_WAL_BY_SESSION = 180000
 KNOWN = TaskDraft("gmail:1#a", "Another title", body="drifted")
 
