@@ -48,7 +48,11 @@ def backfill(
     ] = False,
     as_json: JsonOption = False,
 ) -> int:
-    """Read the past of a mailbox. Never moves the cursor; safe to stop and to start again."""
+    """Read the past of a mailbox. Never moves the cursor; safe to stop and to start again.
+
+    A dry run leaves mailbox, ledger and tasks as they are. Like every command it first brings a private Postgres up to
+    date and makes the tenants and projects that are configured.
+    """
     settings = read_settings(context, config)
     chosen = choose_mailboxes(settings, mailbox)
     request = BackfillRequest(_range(after, before), query, remint_deleted=remint_deleted)
