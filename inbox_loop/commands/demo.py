@@ -58,8 +58,10 @@ def demo(
     """Watch a mailbox become tasks: sample mail, a private Postgres, a simulated Gmail. Leaves nothing behind."""
     configure_logs(LogSettings(level="warning"))
     demo_mail = find_demo_mail(mail)
-    with tidying_up(), _stage(demo_mail) as stage:
-        return _play(stage, demo_mail)
+    with tidying_up() as ignore_signals, _stage(demo_mail) as stage:
+        code = _play(stage, demo_mail)
+        ignore_signals()
+    return code
 
 
 @dataclass(frozen=True, slots=True)

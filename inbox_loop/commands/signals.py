@@ -50,21 +50,24 @@ def listening() -> Iterator[Requests]:
 
 
 @contextmanager
-def tidying_up() -> Iterator[None]:
+def tidying_up() -> Iterator[Callable[[], None]]:
     """Let SIGINT, SIGTERM and SIGHUP end the process by leaving what is open inside, in order.
 
     Only from the main thread. The exit code is 128 and the signal's number. Further signals do not cut the tidying up
-    short; SIGKILL does.
+    short; SIGKILL does. What is yielded is to be called when tidying up is all that is left: then no signal does.
     """
     numbers = (*ENDING, signal.SIGHUP)
 
+    def ignore_signals() -> None:
+        for number in numbers:
+            signal.signal(number, signal.SIG_IGN)
+
     def leave(number: int, _frame: FrameType | None) -> None:
-        for each in numbers:
-            signal.signal(each, signal.SIG_IGN)
+        ignore_signals()
         raise SystemExit(ENDED_BY_SIGNAL + number)
 
     with _answering(dict.fromkeys(numbers, leave)):
-        yield
+        yield ignore_signals
 
 
 @contextmanager
