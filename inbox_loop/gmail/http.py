@@ -15,7 +15,6 @@ import io
 import socket
 import time
 from collections.abc import Mapping
-from ipaddress import ip_address
 from typing import ClassVar
 from urllib.parse import urlsplit
 
@@ -25,6 +24,7 @@ from httplib2.decode import DecodeLimitError
 from inbox_loop import __version__
 from inbox_loop.gmail.answers import FAULTS, AnswerTooLarge, Reply, read_fault
 from inbox_loop.gmail.bounds import SLICE_SECONDS, Bounds
+from inbox_loop.gmail.safe_url import is_loopback
 
 # Google compresses answers only for agents with "gzip" in their name.
 USER_AGENT = f"inbox-loop/{__version__} (gzip)"
@@ -45,7 +45,7 @@ class Link:
         self._http = httplib2.Http(
             timeout=timeout_seconds,
             # A proxy is for the world outside; httplib2 would send loopback there as well.
-            proxy_info=None if _is_loopback(url) else httplib2.proxy_info_from_environment,
+            proxy_info=None if is_loopback(urlsplit(url).hostname or "") else httplib2.proxy_info_from_environment,
             decode_limit_hard=MAX_ANSWER_BYTES,
             decode_limit_ratio=0,  # a mail of blanks compresses a thousandfold and is still a mail
         )
@@ -75,7 +75,7 @@ class Link:
                 method,
                 body=body,
                 headers={**headers, "user-agent": USER_AGENT},
-                connection_type=self._secure if url.startswith("https:") else self._plain,
+                connection_type=self._secure if urlsplit(url).scheme == "https" else self._plain,
             )
         except FAULTS as fault:
             self.close()
@@ -161,11 +161,3 @@ class _BoundedReader(io.RawIOBase):
     def close(self) -> None:
         self._hold.close()
         super().close()
-
-
-def _is_loopback(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -21,6 +21,7 @@ from oauthlib.oauth2 import OAuth2Error  # type: ignore[import-untyped]  # has n
 
 from inbox_loop.errors import GmailUnreachable, NeedsAuth, UsageError
 from inbox_loop.gmail.auth import SCOPE
+from inbox_loop.gmail.safe_url import is_safe_url
 from inbox_loop.gmail.token_file import save_token_file
 
 HOST = "127.0.0.1"
@@ -103,6 +104,10 @@ def _read_client_file(path: Path) -> _Flow:
     ]
     if missing:
         raise UsageError(f"The client file {path} lacks {', '.join(missing)}.", hint=hint)
+    if not is_safe_url(str(config["installed"]["token_uri"])):
+        raise UsageError(
+            f"The client file {path} has a token_uri that the client's secret must not be sent to.", hint=hint
+        )
     flow: _Flow = _Flow.from_client_config(config, scopes=[SCOPE])
     return flow
 

@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from inbox_loop.errors import NeedsAuth
+from inbox_loop.gmail.safe_url import is_safe_url
 
 USER_KEYS = ("client_id", "client_secret", "refresh_token", "token_uri")
 SERVICE_KEYS = ("client_email", "private_key", "token_uri", "subject")
@@ -165,8 +165,12 @@ def parse_token_file(text: bytes, path: Path, *, command: str) -> Mapping[str, A
     missing = [key for key in keys if not (isinstance(content.get(key), str) and content[key])]
     if missing:
         raise NeedsAuth(f"The token file {path} lacks {', '.join(missing)}.", hint=_remedy(missing, command))
-    if urlsplit(content["token_uri"]).scheme not in {"http", "https"}:
-        raise NeedsAuth(f"The token file {path} has a token_uri that is not a URL.", hint=f"Sign in: {command}")
+    if not is_safe_url(content["token_uri"]):
+        raise NeedsAuth(
+            f"The token file {path} has a token_uri that the sign-in must not be sent to.",
+            hint="It must be an https:// URL, for Google https://oauth2.googleapis.com/token; "
+            "http:// only for a server on this machine.",
+        )
     return content
 
 

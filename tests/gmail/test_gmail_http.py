@@ -8,7 +8,7 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
@@ -70,9 +70,11 @@ def serving(handler: Handler, certificate: Path | None = None) -> Iterator[str]:
 
         thread = threading.Thread(target=serve)
         thread.start()
-        yield f"{'http' if certificate is None else 'https'}://127.0.0.1:{listening.getsockname()[1]}/"
-        over.set()
-        thread.join(10)
+        try:
+            yield f"{'http' if certificate is None else 'https'}://127.0.0.1:{listening.getsockname()[1]}/"
+        finally:
+            over.set()
+            thread.join(10)
 
 
 def drip(connection: socket.socket) -> None:
@@ -101,9 +103,13 @@ def trusted(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @contextmanager
 def link_to(url: str, timeout_seconds: float = 5.0) -> Iterator[Link]:
-    link = Link(url, timeout_seconds=timeout_seconds)
-    yield link
-    link.close()
+    with closing(Link(url, timeout_seconds=timeout_seconds)) as link:
+        yield link
+
+
+def test_https_is_encrypted_however_it_is_spelt(trusted: Path, bounds: Bounds) -> None:
+    with serving(answer, trusted) as url, link_to(url) as link:
+        assert link.send(url.replace("https:", "HTTPS:"), bounds=bounds, headers={}).body == b"hello"
 
 
 @pytest.mark.parametrize("secure", [False, True])

@@ -143,6 +143,10 @@ def test_a_port_in_use_is_told(client_file: Path, tmp_path: Path) -> None:
         ("[]", "Desktop"),
         ('{"web": {}}', "Desktop"),
         ('{"installed": {"client_id": "c"}}', "lacks client_secret, auth_uri, token_uri"),
+        (
+            '{"installed": {"client_id": "c", "client_secret": "s", "auth_uri": "a", "token_uri": "http://t.example"}}',
+            "must not be sent",
+        ),
     ],
 )
 def test_a_client_file_of_the_wrong_kind_is_told(tmp_path: Path, content: str, said: str) -> None:

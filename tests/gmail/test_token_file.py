@@ -88,6 +88,8 @@ def test_a_folder_or_a_pipe_is_no_token_file(tmp_path: Path) -> None:
         ({**USER, "refresh_token": ""}, "lacks refresh_token"),
         ({**USER, "client_id": 7}, "lacks client_id"),
         ({**USER, "token_uri": "file:///etc/passwd"}, "token_uri"),
+        ({**USER, "token_uri": "http://oauth2.googleapis.com/token"}, "token_uri"),
+        ({**SERVICE, "token_uri": "http://10.0.0.1/token"}, "token_uri"),
         ({key: value for key, value in SERVICE.items() if key != "subject"}, "lacks subject"),
     ],
 )
