@@ -6,6 +6,7 @@ Lives here: OAuth's token revocation (RFC 7009). Not here: signing in (``login.p
 from __future__ import annotations
 
 import http.client
+import shlex
 from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlencode, urljoin
@@ -20,8 +21,8 @@ from inbox_loop.gmail.token_file import read_token_file
 def revoke_sign_in(token_file: Path, *, mailbox: str, timeout_seconds: float) -> None:
     """Revoke the sign-in in ``token_file`` and delete the file; a sign-in that is dead already is deleted as well.
 
-    Raises ``NeedsAuth`` (no usable file), ``UsageError`` (a service account's key, which is not ours to revoke) and
-    ``Unreachable`` in its kinds, which leave the file where it is.
+    Raises ``NeedsAuth`` (no usable file), ``UsageError`` (a service account's key, which is not ours to revoke; or the
+    sign-in is revoked, and its file can't be deleted) and ``Unreachable`` in its kinds. All leave the file in place.
     """
     file = read_token_file(token_file, mailbox=mailbox)
     if file.is_service_account:
@@ -41,4 +42,10 @@ def revoke_sign_in(token_file: Path, *, mailbox: str, timeout_seconds: float) ->
         )
     if reply.status != http.client.OK and read_error_code(reply) != "invalid_token":
         raise GmailUnreachable(f"Google answered the revocation with HTTP status {reply.status}.")
-    token_file.unlink(missing_ok=True)
+    try:
+        token_file.unlink(missing_ok=True)
+    except OSError as error:
+        raise UsageError(
+            f"Google has revoked the sign-in, but the token file {token_file} can't be deleted ({error.strerror}).",
+            hint=f"It opens nothing any more. Delete it as a user who may: rm {shlex.quote(str(token_file))}",
+        ) from error

@@ -49,6 +49,21 @@ def test_a_sign_in_stays_when_google_can_not_be_told(token_file: Path) -> None:
     assert token_file.exists()
 
 
+def test_a_file_that_can_not_be_deleted_is_told_after_the_revocation(
+    simulator: Simulator, token_file: Path, bounds: Bounds
+) -> None:
+    with token_file.open("rb") as held:
+        # Another name of the file that not even root may delete.
+        undeletable = Path(f"/dev/fd/{held.fileno()}")
+        with pytest.raises(UsageError, match="has revoked the sign-in, but") as caught:
+            revoke(undeletable)
+
+    assert caught.value.hint.endswith(f"rm {undeletable}")
+    assert any(call.method == "revoke" for call in simulator.calls)
+    with pytest.raises(NeedsAuth, match="invalid_grant"):
+        Credentials(token_file, timeout_seconds=5.0, mailbox="desk").find_token(bounds)
+
+
 def test_the_key_of_a_service_account_is_not_ours_to_revoke(token_file: Path) -> None:
     held = json.loads(token_file.read_text(encoding="utf-8"))
     account = {**held, "type": "service_account", "client_email": "r@example.com", "private_key": "k", "subject": "d"}
