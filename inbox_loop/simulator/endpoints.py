@@ -86,7 +86,7 @@ def get_attachment(account: Account, ids: tuple[str, ...], _parameters: Paramete
     """users.messages.attachments.get."""
     _check_id(ids[0])
     message = account.find(ids[0].lower())
-    data = find_attachment(message.parse(), ids[1])
+    data = find_attachment(message.parse(), ids[1], message.message_id)
     if data is None:
         raise invalid_argument("Invalid attachment token")
     return {"size": len(data), "data": encode_body(data, padded=is_padded(message.message_id))}

@@ -5,8 +5,8 @@ Lives here: the shape of bodies, attachment ids, snippets. Not here: parsing (``
 
 Rules: the root's partId is empty and its children are "0", "1", their children "1.0", "1.1". Text without a file name
 carries its bytes in ``body.data``; attachments, and text larger than ``INLINE_LIMIT`` bytes, carry an
-``attachmentId`` that differs at each read. Base64url padding comes and goes as it does at Gmail: here it is left out
-in messages whose id is odd.
+``attachmentId`` that differs at each read and is good for its own message alone. Base64url padding comes and goes as it
+does at Gmail: here it is left out in messages whose id is odd.
 """
 
 from __future__ import annotations
@@ -29,11 +29,12 @@ _MARKUP = re.compile(r"<(?:style|script|head)\b.*?</(?:style|script|head)\s*>|<[
 _SNIPPET_SOURCE_LENGTH = 8192
 _NONCE_BYTES = 12
 _TOKEN_MARK = b"p"
+_BETWEEN_IDS = "/"
 
 
 def full_payload(root: RawPart, message_id: str) -> dict[str, Any]:
     """The tree for ``format=full``."""
-    return _part_json(root, "", padded=is_padded(message_id))
+    return _part_json(root, "", message_id)
 
 
 def metadata_payload(root: RawPart, wanted_headers: Collection[str]) -> dict[str, Any]:
@@ -76,15 +77,16 @@ def walk(root: RawPart) -> Iterator[RawPart]:
         yield from walk(part)
 
 
-def find_attachment(root: RawPart, attachment_id: str) -> bytes | None:
-    """The bytes behind an attachmentId of this message; None when it names no part of it."""
+def find_attachment(root: RawPart, attachment_id: str, message_id: str) -> bytes | None:
+    """The bytes behind an attachmentId of this message; None when it is another's, or names no part of this one."""
     try:
         token = base64.urlsafe_b64decode(attachment_id + "=" * (-len(attachment_id) % 4))
-        mark, part_id = token[_NONCE_BYTES : _NONCE_BYTES + 1], token[_NONCE_BYTES + 1 :].decode("ascii")
+        mark, name = token[_NONCE_BYTES : _NONCE_BYTES + 1], token[_NONCE_BYTES + 1 :].decode("ascii")
+        owner, _, part_id = name.partition(_BETWEEN_IDS)
         steps = [int(step) for step in part_id.split(".")] if part_id else []
     except (binascii.Error, ValueError):
         return None
-    if mark != _TOKEN_MARK:
+    if mark != _TOKEN_MARK or owner != message_id:
         return None
     part = root
     for step in steps:
@@ -94,18 +96,18 @@ def find_attachment(root: RawPart, attachment_id: str) -> bytes | None:
     return part.data
 
 
-def _part_json(part: RawPart, part_id: str, *, padded: bool) -> dict[str, Any]:
+def _part_json(part: RawPart, part_id: str, message_id: str) -> dict[str, Any]:
     answer: dict[str, Any] = {"partId": part_id, "mimeType": part.mime_type, "filename": part.filename}
     if part.headers:
         answer["headers"] = _headers_json(part.headers)
-    answer["body"] = _body_json(part, part_id, padded=padded)
+    answer["body"] = _body_json(part, part_id, message_id)
     if part.parts:
         prefix = f"{part_id}." if part_id else ""
-        answer["parts"] = [_part_json(p, f"{prefix}{n}", padded=padded) for n, p in enumerate(part.parts)]
+        answer["parts"] = [_part_json(p, f"{prefix}{n}", message_id) for n, p in enumerate(part.parts)]
     return answer
 
 
-def _body_json(part: RawPart, part_id: str, *, padded: bool) -> dict[str, Any]:
+def _body_json(part: RawPart, part_id: str, message_id: str) -> dict[str, Any]:
     size = len(part.data)
     if part.mime_type.startswith("multipart/") and part.parts:
         return {"size": 0}
@@ -113,8 +115,9 @@ def _body_json(part: RawPart, part_id: str, *, padded: bool) -> dict[str, Any]:
         return {"size": 0}
     inline = part.mime_type.startswith(("text/", "multipart/")) and not part.filename and size <= INLINE_LIMIT
     if inline:
-        return {"size": size, "data": encode_body(part.data, padded=padded)}
-    token = base64.urlsafe_b64encode(secrets.token_bytes(_NONCE_BYTES) + _TOKEN_MARK + part_id.encode("ascii"))
+        return {"size": size, "data": encode_body(part.data, padded=is_padded(message_id))}
+    name = f"{message_id}{_BETWEEN_IDS}{part_id}"
+    token = base64.urlsafe_b64encode(secrets.token_bytes(_NONCE_BYTES) + _TOKEN_MARK + name.encode("ascii"))
     return {"attachmentId": token.decode("ascii").rstrip("="), "size": size}
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from inbox_loop.simulator.headers import decode_words
 from inbox_loop.simulator.mime import MAX_DEPTH, parse_message
-from inbox_loop.simulator.payload import INLINE_LIMIT, full_payload, snippet
+from inbox_loop.simulator.payload import INLINE_LIMIT, find_attachment, full_payload, snippet
 from inbox_loop.simulator.server import Simulator
 
 ME = "ann@example.com"
@@ -103,6 +103,14 @@ def test_large_text_and_files_carry_an_attachment_id_instead_of_data() -> None:
     image = payload_of(b"Content-Type: image/png\r\n\r\n\x89PNG")
     assert set(large) == set(named["body"]) == set(image["body"]) == {"attachmentId", "size"}
     assert named["filename"] == "a.txt"
+
+
+def test_an_attachment_id_is_good_for_the_message_it_was_given_for_alone() -> None:
+    raw = b"Content-Type: image/png\r\n\r\n\x89PNG"
+    attachment_id = payload_of(raw, EVEN)["body"]["attachmentId"]
+
+    assert find_attachment(parse_message(raw), attachment_id, EVEN) == b"\x89PNG"
+    assert find_attachment(parse_message(raw), attachment_id, ODD) is None
 
 
 @pytest.mark.parametrize(
