@@ -56,7 +56,7 @@ def demo(
     ] = None,
 ) -> int:
     """Watch a mailbox become tasks: sample mail, a private Postgres, a simulated Gmail. Leaves nothing behind."""
-    configure_logs(LogSettings(level="warning"))
+    configure_logs(LogSettings(level="error"))
     demo_mail = find_demo_mail(mail)
     with tidying_up() as ignore_signals, _stage(demo_mail) as stage:
         code = _play(stage, demo_mail)

@@ -1,7 +1,9 @@
 -- name: configure_session
 -- purpose: Bound what a session can wait for: a statement, a lock, and an open transaction that nobody goes on with.
+--          Moments come back in UTC, whatever zone the server or the environment prefers.
 -- reads: none
-select set_config('statement_timeout', %(statement_timeout)s, false),
+select set_config('timezone', 'UTC', false),
+       set_config('statement_timeout', %(statement_timeout)s, false),
        set_config('lock_timeout', %(lock_timeout)s, false),
        set_config('idle_in_transaction_session_timeout', %(idle_timeout)s, false);
 
