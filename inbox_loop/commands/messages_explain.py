@@ -12,15 +12,13 @@ from inbox_loop.commands.options import (
     JsonOption,
     MailboxOption,
     TenantOption,
-    choose_tenant,
     read_settings,
 )
 from inbox_loop.commands.shapes import message_record
 from inbox_loop.commands.show import print_line, print_records
-from inbox_loop.commands.wiring import open_database
+from inbox_loop.commands.wiring import open_tenant
 from inbox_loop.errors import NoSuchMessage
 from inbox_loop.repository.messages import LedgerRow, MessageReader
-from inbox_loop.repository.tenants import check_tenant
 
 
 def explain_message(
@@ -34,10 +32,8 @@ def explain_message(
 ) -> None:
     """Tell what became of a message and why: when it was seen, by what, its task, and what could be done."""
     settings = read_settings(context, config)
-    chosen = choose_tenant(settings, tenant)
     message_id = read_message_id(message)
-    with open_database(settings) as database:
-        check_tenant(database, chosen)
+    with open_tenant(settings, tenant) as (database, chosen):
         check_mailbox(database, settings, tenant=chosen, mailbox=mailbox)
         rows = MessageReader(database, tenant=chosen).find_message(mailbox, message_id)
     if not rows:

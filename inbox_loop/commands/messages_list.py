@@ -13,15 +13,13 @@ from inbox_loop.commands.options import (
     LimitOption,
     MailboxOption,
     TenantOption,
-    choose_tenant,
     read_settings,
 )
 from inbox_loop.commands.shapes import message_record
 from inbox_loop.commands.show import moment, print_records, print_table
-from inbox_loop.commands.wiring import open_database
+from inbox_loop.commands.wiring import open_tenant
 from inbox_loop.loop.ports import MessageState
 from inbox_loop.repository.messages import LedgerRow, MessageReader
-from inbox_loop.repository.tenants import check_tenant
 
 _COLUMNS = ("SEEN", "MAILBOX", "MESSAGE", "STATE", "REASON", "TASK", "NEXT TRY")
 
@@ -38,9 +36,7 @@ def list_messages(
 ) -> None:
     """List the messages that were seen, with what became of each, newest first."""
     settings = read_settings(context, config)
-    chosen = choose_tenant(settings, tenant)
-    with open_database(settings) as database:
-        check_tenant(database, chosen)
+    with open_tenant(settings, tenant) as (database, chosen):
         check_mailbox(database, settings, tenant=chosen, mailbox=mailbox)
         rows = MessageReader(database, tenant=chosen).list_messages(mailbox=mailbox, state=state, limit=limit)
     if as_json:

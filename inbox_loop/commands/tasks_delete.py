@@ -5,12 +5,11 @@ from __future__ import annotations
 import typer
 
 from inbox_loop.commands.naming import TaskArgument, find_actor, find_named_task
-from inbox_loop.commands.options import ConfigOption, JsonOption, TenantOption, choose_tenant, read_settings
+from inbox_loop.commands.options import ConfigOption, JsonOption, TenantOption, read_settings
 from inbox_loop.commands.shapes import task_record
 from inbox_loop.commands.show import print_line, print_records
-from inbox_loop.commands.wiring import open_database
+from inbox_loop.commands.wiring import open_tenant
 from inbox_loop.repository.tasks import TaskStore
-from inbox_loop.repository.tenants import check_tenant
 
 
 def delete_task(
@@ -22,10 +21,7 @@ def delete_task(
     as_json: JsonOption = False,
 ) -> None:
     """Delete a task. It stays in the database, and no poll or backfill makes it again."""
-    settings = read_settings(context, config)
-    chosen = choose_tenant(settings, tenant)
-    with open_database(settings) as database:
-        check_tenant(database, chosen)
+    with open_tenant(read_settings(context, config), tenant) as (database, chosen):
         store = TaskStore(database, tenant=chosen)
         deleted = store.delete_task(find_named_task(store, task).number, actor=find_actor())
     if as_json:

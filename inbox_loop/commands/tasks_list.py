@@ -13,14 +13,12 @@ from inbox_loop.commands.options import (
     LimitOption,
     MailboxOption,
     TenantOption,
-    choose_tenant,
     read_settings,
 )
 from inbox_loop.commands.shapes import task_record
 from inbox_loop.commands.show import moment, print_records, print_table
-from inbox_loop.commands.wiring import open_database
+from inbox_loop.commands.wiring import open_tenant
 from inbox_loop.repository.tasks import TaskStore
-from inbox_loop.repository.tenants import check_tenant
 from inbox_loop.task import Task, TaskStatus
 
 _COLUMNS = ("NUMBER", "STATUS", "CREATED", "MAILBOX", "PROJECT", "TITLE")
@@ -41,9 +39,7 @@ def list_tasks(
 ) -> None:
     """List the tasks, newest first."""
     settings = read_settings(context, config)
-    chosen = choose_tenant(settings, tenant)
-    with open_database(settings) as database:
-        check_tenant(database, chosen)
+    with open_tenant(settings, tenant) as (database, chosen):
         check_mailbox(database, settings, tenant=chosen, mailbox=mailbox)
         tasks = TaskStore(database, tenant=chosen).list_tasks(
             statuses=tuple(status or ()), mailbox=mailbox, include_deleted=deleted, limit=limit

@@ -8,12 +8,11 @@ from collections.abc import Sequence
 import typer
 
 from inbox_loop.commands.naming import TaskArgument, find_named_task
-from inbox_loop.commands.options import ConfigOption, JsonOption, TenantOption, choose_tenant, read_settings
+from inbox_loop.commands.options import ConfigOption, JsonOption, TenantOption, read_settings
 from inbox_loop.commands.shapes import full_task_record
 from inbox_loop.commands.show import moment, print_line, print_records, print_text
-from inbox_loop.commands.wiring import open_database
+from inbox_loop.commands.wiring import open_tenant
 from inbox_loop.repository.tasks import Activity, TaskStore
-from inbox_loop.repository.tenants import check_tenant
 from inbox_loop.task import Task
 
 
@@ -26,10 +25,7 @@ def show_task(
     as_json: JsonOption = False,
 ) -> None:
     """Show a task with its body and all that happened to it."""
-    settings = read_settings(context, config)
-    chosen = choose_tenant(settings, tenant)
-    with open_database(settings) as database:
-        check_tenant(database, chosen)
+    with open_tenant(read_settings(context, config), tenant) as (database, chosen):
         store = TaskStore(database, tenant=chosen)
         found = find_named_task(store, task)
         activities = store.list_activity(found.task_id)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from inbox_loop.commands.options import DEFAULT_TENANT
+from inbox_loop.commands.options import DEFAULT_TENANT, choose_tenant
 from inbox_loop.embedded.folders import Place
 from inbox_loop.embedded.server import default_folder, use_embedded
 from inbox_loop.errors import NeedsAuth
@@ -19,7 +19,7 @@ from inbox_loop.gmail.token_file import TokenFile, read_token_file
 from inbox_loop.repository.database import Database
 from inbox_loop.repository.loop_store import PostgresLoopStore
 from inbox_loop.repository.migrate import check_schema, migrate
-from inbox_loop.repository.tenants import ensure_tenant
+from inbox_loop.repository.tenants import check_tenant, ensure_tenant
 from inbox_loop.settings import DatabaseSettings, MailboxSettings, Settings
 
 EMBEDDED = "embedded"
@@ -39,6 +39,15 @@ def open_database(settings: Settings) -> Iterator[Database]:
             check_schema(database)
         _ensure_tenants(database, settings)
         yield database
+
+
+@contextmanager
+def open_tenant(settings: Settings, wanted: str | None) -> Iterator[tuple[Database, str]]:
+    """The database and the tenant a command speaks of, which must exist. Raises ``NoSuchTenant`` and ``UsageError``."""
+    tenant = choose_tenant(settings, wanted)
+    with open_database(settings) as database:
+        check_tenant(database, tenant)
+        yield database, tenant
 
 
 @contextmanager
