@@ -58,6 +58,28 @@ class IllegalMove(UsageError):
     code = "task.illegal_move"
 
 
+class TaskConflict(UsageError):
+    """What was asked for collides with a task that is there; ``task_number`` is that task's."""
+
+    code = "task.conflict"
+
+    def __init__(self, message: str, *, task_number: int | None = None, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.task_number = task_number
+
+
+class RefTaken(TaskConflict):
+    """Another live task holds the external_ref."""
+
+    code = "task.ref_taken"
+
+
+class IdempotencyConflict(TaskConflict):
+    """The idempotency key was used within 72 hours for a task with another project, title or parent."""
+
+    code = "task.key_conflict"
+
+
 class NoSuchMessage(UsageError):
     """The ledger has no such message."""
 

@@ -113,6 +113,30 @@ class MailboxSettings(_Section):
     """False stops reading it and keeps all that is known of it."""
 
 
+class OutboxSettings(_Section):
+    """How others are told of new tasks."""
+
+    interval_seconds: float = Field(default=0.5, gt=0, le=60)
+    """Time between two looks for new tasks to tell of. A look that finds none writes nothing."""
+    webhook_url: SecretStr | None = Field(default=None, examples=["https://hooks.example.com/inbox-loop"])
+    """Where a JSON document is posted for each new task, at least once. Without it nothing is posted."""
+    webhook_secret: SecretStr | None = Field(default=None, examples=["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"])
+    """What each post is signed with: 24 to 64 random bytes in base64 behind "whsec_". Needed with webhook_url."""
+    webhook_timeout_seconds: float = Field(default=10.0, gt=0, le=300)
+    """Longest time for one post."""
+    webhook_attempts: int = Field(default=12, ge=1, le=100)
+    """A post that failed so many times, a growing time apart, is given up; inbox-loop status says so."""
+
+
+class RetentionSettings(_Section):
+    """What is purged for good. Nothing, unless these are set. The ledger of messages is kept."""
+
+    deleted_after: Duration | None = Field(default=None, examples=["90d"])
+    """Deleted tasks are purged so long after they were deleted."""
+    finished_after: Duration | None = Field(default=None, examples=["365d"])
+    """Tasks that are done or cancelled are purged so long after that."""
+
+
 class LogSettings(_Section):
     """What the logs look like."""
 
@@ -129,5 +153,7 @@ class Settings(_Section):
     gmail: GmailSettings = GmailSettings()
     poll: PollSettings = PollSettings()
     policy: PolicySettings = PolicySettings()
+    outbox: OutboxSettings = OutboxSettings()
+    retention: RetentionSettings = RetentionSettings()
     log: LogSettings = LogSettings()
     mailboxes: tuple[MailboxSettings, ...] = ()

@@ -15,7 +15,7 @@ from inbox_loop.repository.clean import check_json, check_text
 from inbox_loop.repository.database import Database
 from inbox_loop.repository.statements import Statements
 from inbox_loop.repository.upsert import upsert_task, upsert_tasks
-from inbox_loop.task import FINISHABLE, Task, TaskDraft, TaskStatus, Upserted
+from inbox_loop.task import MOVES, Task, TaskDraft, TaskStatus, Upserted
 
 _SQL = Statements("tasks")
 
@@ -116,7 +116,7 @@ class TaskStore:
                 "number": number,
                 "actor": actor,
                 "detail": Jsonb(detail),
-                "statuses": sorted(FINISHABLE),
+                "statuses": [status for status, moves in MOVES.items() if TaskStatus.DONE in moves],
             },
         )
         if row is None:
@@ -145,6 +145,7 @@ def _task(row: DictRow) -> Task:
         number=row["number"],
         tenant=row["tenant"],
         project=row["project"],
+        parent=None,
         title=row["title"],
         body=row["body"],
         status=TaskStatus(row["status"]),
