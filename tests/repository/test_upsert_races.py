@@ -1,8 +1,10 @@
-"""However many ask for one ref at the same moment: one task, one number, one activity, one notification."""
+"""Races for one ref, arranged step by step: who loses waits, leaves no trace, and gets a row.
+
+Not here: the same by the thousand (``test_upsert_crowds.py``).
+"""
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from uuid import UUID
@@ -15,12 +17,6 @@ from inbox_loop.repository.tasks import TaskStore
 from inbox_loop.task import TaskDraft, Upserted, UpsertOutcome
 
 UPSERT = "select task_id, number, created from task_upsert_by_external_ref('acme', %s, 'A title')"
-BATCH = """
-    select task_id, number, created
-      from task_upsert_batch_by_external_ref(
-             'acme', (select jsonb_agg(jsonb_build_object('external_ref', r, 'title', 'A title') order by n)
-                        from unnest(%s::text[]) with ordinality as x (r, n)))
-"""
 Answer = tuple[UUID, int, bool]
 
 
@@ -28,10 +24,6 @@ def upsert(connection: Connection, ref: str) -> Answer:
     row = connection.execute(UPSERT, [ref]).fetchone()
     assert row is not None
     return row  # type: ignore[return-value]  # the columns of UPSERT
-
-
-def upsert_batch(connection: Connection, refs: list[str]) -> list[Answer]:
-    return connection.execute(BATCH, [refs]).fetchall()  # type: ignore[return-value]  # the columns of BATCH
 
 
 def count(connection: Connection, what: str) -> object:
@@ -56,24 +48,6 @@ def connections(database_url: str, tasks: TaskStore) -> Iterator[list[Connection
         yield opened
 
 
-@pytest.mark.parametrize(
-    "isolation",
-    [IsolationLevel.READ_COMMITTED, IsolationLevel.REPEATABLE_READ, IsolationLevel.SERIALIZABLE],
-    ids=lambda level: level.name.lower(),
-)
-def test_many_rivals_for_one_ref_make_one_task(connections: list[Connection], isolation: IsolationLevel) -> None:
-    rounds = 15
-
-    def work(connection: Connection, rival: int, number: int) -> Answer:
-        ref = f"gmail:{number:x}#a" if rival % 2 else f"GMAIL:{number:X}#A"
-        return until_it_counts(connection, isolation, lambda: upsert(connection, ref))[0]
-
-    for answers in race(connections, rounds, work):
-        assert len({(task_id, number) for task_id, number, _ in answers}) == 1
-        assert [created for _, _, created in answers].count(True) == 1
-    assert_no_trace_of_losers(connections[0], rounds)
-
-
 def test_losers_take_no_transaction_id(connections: list[Connection]) -> None:
     def work(connection: Connection, _rival: int, number: int) -> tuple[bool, bool]:
         with connection.transaction():
@@ -84,54 +58,6 @@ def test_losers_take_no_transaction_id(connections: list[Connection]) -> None:
         assert sorted(answers) == [(False, False)] * (len(connections) - 1) + [(True, True)]
 
 
-def test_batches_in_opposite_orders_neither_deadlock_nor_burn_numbers(connections: list[Connection]) -> None:
-    rounds, size = 6, 30
-
-    def work(connection: Connection, rival: int, number: int) -> int:
-        refs = [f"batch-{number}-{item}" for item in range(size)]
-        random.Random(rival).shuffle(refs)
-        answers = upsert_batch(connection, refs)
-        assert len(answers) == size
-        return sum(created for _, _, created in answers)
-
-    for created in race(connections[:10], rounds, work):
-        assert sum(created) == size
-    assert_no_trace_of_losers(connections[0], rounds * size)
-
-
-def test_single_upserts_in_opposite_orders_in_one_transaction_do_not_deadlock(connections: list[Connection]) -> None:
-    rounds = 20
-
-    def work(connection: Connection, rival: int, number: int) -> int:
-        refs = [f"left-{number}", f"right-{number}"]
-        with connection.transaction():
-            return sum(upsert(connection, ref)[2] for ref in (refs if rival % 2 else reversed(refs)))
-
-    for created in race(connections[:8], rounds, work):
-        assert sum(created) == 2
-    assert_no_trace_of_losers(connections[0], rounds * 2)
-
-
-def test_rivals_of_two_kinds_and_deleters_always_get_a_row(connections: list[Connection]) -> None:
-    delete = "update tasks set deleted_at = now() where external_ref = 'hot' and deleted_at is null"
-
-    def work(connection: Connection, rival: int, _number: int) -> bool:
-        if rival < 2:
-            connection.execute(delete)
-            return False
-        if rival < 5:
-            answers, _ = until_it_counts(
-                connection, IsolationLevel.READ_COMMITTED, lambda: upsert_batch(connection, ["hot", "HOT"])
-            )
-            assert [number for _, number, _ in answers] == [answers[0][1]] * 2
-            return answers[0][2]
-        return upsert(connection, "hot")[2]
-
-    created = sum(sum(answers) for answers in race(connections[:12], 60, work))
-    assert created >= 1
-    assert_no_trace_of_losers(connections[0], created)
-
-
 @pytest.fixture
 def background() -> Iterator[ThreadPoolExecutor]:
     """A second thread, whose work is waited for."""
@@ -139,13 +65,25 @@ def background() -> Iterator[ThreadPoolExecutor]:
         yield pool
 
 
+each_level = pytest.mark.parametrize(
+    "level",
+    [IsolationLevel.READ_COMMITTED, IsolationLevel.REPEATABLE_READ, IsolationLevel.SERIALIZABLE],
+    ids=lambda level: level.name.lower(),
+)
+
+
+def upsert_at(level: IsolationLevel, connection: Connection, ref: str) -> Answer:
+    return until_it_counts(connection, level, lambda: upsert(connection, ref))[0]
+
+
+@each_level
 def test_a_loser_whose_winner_rolls_back_creates_the_task_itself(
-    connections: list[Connection], background: ThreadPoolExecutor
+    connections: list[Connection], background: ThreadPoolExecutor, level: IsolationLevel
 ) -> None:
     winner, loser, watcher = connections[:3]
     with winner.transaction(force_rollback=True):
         first = upsert(winner, "ref")
-        answer = background.submit(upsert, loser, "ref")
+        answer = background.submit(upsert_at, level, loser, "ref")
         wait_until_blocked(watcher, loser)
     task_id, number, created = answer.result(timeout=10)
     assert (number, created) == (1, True)
@@ -153,13 +91,14 @@ def test_a_loser_whose_winner_rolls_back_creates_the_task_itself(
     assert count(watcher, "select count(*) from tasks") == 1
 
 
+@each_level
 def test_a_loser_whose_winner_is_deleted_meanwhile_gets_a_new_task(
-    connections: list[Connection], background: ThreadPoolExecutor
+    connections: list[Connection], background: ThreadPoolExecutor, level: IsolationLevel
 ) -> None:
     winner, loser, watcher = connections[:3]
     with winner.transaction():
         first = upsert(winner, "ref")
-        answer = background.submit(upsert, loser, "ref")
+        answer = background.submit(upsert_at, level, loser, "ref")
         wait_until_blocked(watcher, loser)
         winner.execute("update tasks set deleted_at = now()")
     task_id, number, created = answer.result(timeout=10)
