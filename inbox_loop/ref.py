@@ -24,6 +24,8 @@ UNIT_OF_WORK_RULE = (
 
 _GMAIL = re.compile(rf"gmail:(?P<thread>{GMAIL_ID})#(?P<message>{GMAIL_ID})", re.IGNORECASE)
 _GMAIL_ID = re.compile(GMAIL_ID)
+# General categories Cc and Cs.
+_UNFIT = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ def check_external_ref(text: str, *, allow_container: bool = False) -> str:
     ref = unicodedata.normalize("NFC", text.strip())
     if not ref:
         raise InvalidRef("external_ref is empty", hint=UNIT_OF_WORK_RULE)
-    if any(unicodedata.category(char) in {"Cc", "Cs"} for char in ref):
+    if _UNFIT.search(ref):
         raise InvalidRef("external_ref has control characters or lone surrogates in it")
     if len(ref) > MAX_LENGTH:
         raise InvalidRef(f"external_ref is longer than {MAX_LENGTH} characters")

@@ -1,7 +1,8 @@
-"""Text that Postgres can't store, refused by the name of its field before any SQL runs.
+"""What the store refuses, by the name of its field, before any SQL runs.
 
-U+0000 fits in no text and no jsonb, a lone surrogate in no UTF-8. Inside jsonb the server would notice, and abort the
-whole transaction. What reads mail cleans its texts; whoever else calls is told which field to mend.
+U+0000 fits in no text and no jsonb, a lone surrogate in no UTF-8; inside jsonb the server would notice, and abort the
+whole transaction. The limits are those of the schema's constraints, said here first, so that a caller hears which field
+to mend. What reads mail cleans its texts; whoever else calls is told.
 """
 
 from __future__ import annotations
@@ -12,7 +13,17 @@ from collections.abc import Mapping, Sequence
 from psycopg.types.json import Jsonb
 
 from inbox_loop.errors import InvalidValue
-from inbox_loop.task import TaskDraft
+from inbox_loop.task import (
+    MAX_BODY_BYTES,
+    MAX_KEY_CHARACTERS,
+    MAX_LABEL_CHARACTERS,
+    MAX_LABELS,
+    MAX_TITLE_CHARACTERS,
+    NewTask,
+    TaskDraft,
+)
+
+MAX_ACTOR_CHARACTERS = 200
 
 
 def check_text(field: str, text: str) -> None:
@@ -23,6 +34,42 @@ def check_text(field: str, text: str) -> None:
         text.encode()
     except UnicodeEncodeError:
         raise InvalidValue(f"{field} has a lone surrogate in it") from None  # its message would quote the text
+
+
+def check_title(title: str) -> None:
+    """Raise ``InvalidValue`` unless ``title`` is 1 to 1000 characters, and not blanks alone."""
+    check_text("title", title)
+    if not title.strip() or len(title) > MAX_TITLE_CHARACTERS:
+        raise InvalidValue(f"title is 1 to {MAX_TITLE_CHARACTERS} characters and not blank")
+
+
+def check_body(body: str) -> None:
+    """Raise ``InvalidValue`` unless ``body`` is at most 1 MiB of UTF-8."""
+    check_text("body", body)
+    if len(body.encode()) > MAX_BODY_BYTES:
+        raise InvalidValue("body is at most 1 MiB of UTF-8")
+
+
+def check_labels(labels: Sequence[str]) -> None:
+    """Raise ``InvalidValue`` unless ``labels`` are at most 50, each of 1 to 100 characters."""
+    for label in labels:
+        check_text("labels", label)
+    if len(labels) > MAX_LABELS or not all(1 <= len(label) <= MAX_LABEL_CHARACTERS for label in labels):
+        raise InvalidValue(f"labels are at most {MAX_LABELS}, each of 1 to {MAX_LABEL_CHARACTERS} characters")
+
+
+def check_actor(actor: str) -> None:
+    """Raise ``InvalidValue`` unless ``actor`` is 1 to 200 characters."""
+    check_text("actor", actor)
+    if not 1 <= len(actor) <= MAX_ACTOR_CHARACTERS:
+        raise InvalidValue(f"actor is 1 to {MAX_ACTOR_CHARACTERS} characters")
+
+
+def check_idempotency_key(key: str) -> None:
+    """Raise ``InvalidValue`` unless ``key`` is 1 to 200 characters."""
+    check_text("idempotency_key", key)
+    if not 1 <= len(key) <= MAX_KEY_CHARACTERS:
+        raise InvalidValue(f"idempotency_key is 1 to {MAX_KEY_CHARACTERS} characters")
 
 
 def check_json(field: str, value: object) -> None:
@@ -57,15 +104,27 @@ def draft_items(drafts: Sequence[TaskDraft], *, project: str | None = None) -> J
 
 def draft_fields(draft: TaskDraft, *, project: str | None = None) -> dict[str, object]:
     """The draft's fields under the names that SQL knows them by; raises ``InvalidValue``."""
-    fields: dict[str, object] = {
-        "external_ref": draft.external_ref,
-        "title": draft.title,
-        "body": draft.body,
-        "project": project if draft.project is None else draft.project,
-        "labels": list(draft.labels),
-        "container_ref": draft.container_ref,
-        "source": dict(draft.source),
+    check_text("external_ref", draft.external_ref)
+    return {"external_ref": draft.external_ref, **_common_fields(draft, project=project)}
+
+
+def new_task_fields(new: NewTask) -> dict[str, object]:
+    """The new task's fields under the names that SQL knows them by; raises ``InvalidValue``."""
+    return {"parent": new.parent, **_common_fields(new)}
+
+
+def _common_fields(task: TaskDraft | NewTask, *, project: str | None = None) -> dict[str, object]:
+    check_title(task.title)
+    check_body(task.body)
+    check_labels(task.labels)
+    for field, text in (("project", task.project), ("container_ref", task.container_ref)):
+        check_text(field, text or "")
+    check_json("source", task.source)
+    return {
+        "title": task.title,
+        "body": task.body,
+        "project": project if task.project is None else task.project,
+        "labels": list(task.labels),
+        "container_ref": task.container_ref,
+        "source": dict(task.source),
     }
-    for field, value in fields.items():
-        check_json(field, value)
-    return fields

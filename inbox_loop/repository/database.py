@@ -1,8 +1,10 @@
 """The way to Postgres: a pool of connections, transactions that run again after a lost race, errors in plain words.
 
-Every statement has bounds in time (see ``database.sql``). A single statement runs in autocommit; several run together
+Every statement has bounds in time (see ``session.py``). A single statement runs in autocommit; several run together
 in ``in_transaction``. A lost connection is not tried again here: whether a commit went through can't be known, and the
 caller's next pass finds out. What comes out of here is an error of our tree, never psycopg's.
+
+A ``Database`` works for all tenants, and passes their walls. The work of one tenant goes through ``for_tenant``.
 """
 
 from __future__ import annotations
@@ -10,25 +12,32 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from types import TracebackType
 from typing import Any, Self, TypeVar
+from uuid import UUID
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
-from inbox_loop.errors import ConfigError, DatabaseOutdated, DatabaseUnreachable, InboxLoopError, Problem
+from inbox_loop.errors import (
+    ConfigError,
+    DatabaseOutdated,
+    DatabaseUnreachable,
+    InboxLoopError,
+    NoSuchTenant,
+    Problem,
+)
+from inbox_loop.repository.clean import check_text
 from inbox_loop.repository.faults import lost_connection, lost_race, typed_error
+from inbox_loop.repository.session import Session
 from inbox_loop.repository.statements import Statements
 
 T = TypeVar("T")
 Connection = psycopg.Connection[DictRow]
 Params = Mapping[str, Any]
-
-# The server's bounds. A lock is waited for as long as a few commits take; more means that something is stuck.
-TIMEOUTS = {"statement_timeout": "30s", "lock_timeout": "5s", "idle_timeout": "60s"}
 
 # A transaction that lost a race runs again so many times, after waits that double from the first one.
 ATTEMPTS = 5
@@ -59,14 +68,14 @@ class Database:
 
     def __init__(self, url: str, *, pool_size: int = 4) -> None:
         self._conninfo, self._place = _read_url(url)
-        self._pool: ConnectionPool[Connection] = ConnectionPool(
+        self._pool: ConnectionPool[Session] = ConnectionPool(
             self._conninfo,
-            connection_class=psycopg.Connection[DictRow],
+            connection_class=Session,
             kwargs={"autocommit": True, "row_factory": dict_row},
             min_size=1,
             max_size=pool_size,
             open=False,
-            configure=_configure,
+            configure=Session.configure,
             timeout=CONNECT_SECONDS,
             reconnect_timeout=CONNECT_SECONDS / 2,
             name="inbox-loop",
@@ -83,77 +92,87 @@ class Database:
     ) -> None:
         self._pool.close()
 
-    def rows(self, statement: bytes, params: Params | None = None) -> list[DictRow]:
+    def for_tenant(self, slug: str) -> TenantDatabase:
+        """The same database for the work of one tenant, behind its walls. Asks nobody before it is used."""
+        return TenantDatabase(self, slug)
+
+    def rows(self, statement: bytes, params: Params | None = None, *, bound_to: UUID | None = None) -> list[DictRow]:
         """Run one statement by itself; all its rows. A write that lost a race runs again."""
-        return self._run(lambda connection: connection.execute(statement, params).fetchall())
+        return self._run(lambda session: session.single.execute(statement, params).fetchall(), bound_to)
 
-    def row(self, statement: bytes, params: Params | None = None) -> DictRow | None:
+    def row(self, statement: bytes, params: Params | None = None, *, bound_to: UUID | None = None) -> DictRow | None:
         """Run one statement by itself; its first row, None when it has none."""
-        return self._run(lambda connection: connection.execute(statement, params).fetchone())
+        return self._run(lambda session: session.single.execute(statement, params).fetchone(), bound_to)
 
-    def in_transaction(self, work: Callable[[Connection], T]) -> T:
+    def in_transaction(self, work: Callable[[Connection], T], *, bound_to: UUID | None = None) -> T:
         """Run ``work`` in one READ COMMITTED transaction, and again from its start when it lost a race.
 
         ``work`` must do nothing outside of the transaction. Raises ``DatabaseConflict`` after the last attempt.
         """
 
-        def attempt(connection: Connection) -> T:
-            with connection.transaction():
-                return work(connection)
+        def attempt(session: Session) -> T:
+            with session.transaction():
+                return work(session)
 
-        return self._run(attempt)
+        return self._run(attempt, bound_to)
 
     @contextmanager
-    def read_only(self) -> Iterator[Connection]:
+    def read_only(self, *, bound_to: UUID | None = None) -> Iterator[Connection]:
         """A connection in a transaction that refuses every write, for several reads that belong together."""
-        with self.connection() as connection, connection.transaction():
+        with self.connection(bound_to=bound_to) as connection, connection.transaction():
             connection.execute(_SQL["start_read_only"])
             yield connection
 
     @contextmanager
-    def connection(self) -> Iterator[Connection]:
+    def connection(self, *, bound_to: UUID | None = None) -> Iterator[Connection]:
         """A connection of the pool, in autocommit. Waits for a free one at most ten seconds."""
+        session = self._take()
         try:
-            with self._pool.connection() as connection:
-                yield connection
-        except (PoolTimeout, PoolClosed):
-            raise self._unreachable("no connection could be had in time") from None
+            session.bind(bound_to)
+            yield session
         except psycopg.Error as error:
             raise self._explained(error) from None
+        finally:
+            self._give_back(session)
 
     @contextmanager
     def own_connection(self) -> Iterator[Connection]:
         """A connection outside of the pool, in autocommit, for what is bound to a session; closed at the end."""
         try:
-            connection = psycopg.Connection[DictRow].connect(self._conninfo, autocommit=True, row_factory=dict_row)
+            session = Session.connect(self._conninfo, autocommit=True, row_factory=dict_row)
         except psycopg.Error as error:
             raise self._unreachable(_reason(error, self._conninfo)) from None
-        with connection:
+        with session:
             try:
-                _configure(connection)
-                yield connection
+                session.configure()
+                yield session
             except psycopg.Error as error:
                 raise self._explained(error) from None
 
-    def _run(self, attempt: Callable[[Connection], T]) -> T:
+    def _run(self, attempt: Callable[[Session], T], bound_to: UUID | None) -> T:
         wait = FIRST_WAIT_SECONDS
-        for _ in range(ATTEMPTS - 1):
+        for attempts_left in reversed(range(ATTEMPTS)):
+            session = self._take()
             try:
-                return self._attempt(attempt)
-            except _LostRace:
-                time.sleep(wait * random.uniform(0.5, 1.5))  # noqa: S311 - spreads rivals out, keeps no secret
-                wait *= 2
-        with self.connection() as connection:
-            return attempt(connection)
-
-    def _attempt(self, attempt: Callable[[Connection], T]) -> T:
-        with self.connection() as connection:
-            try:
-                return attempt(connection)
+                session.bind(bound_to)
+                return attempt(session)
             except psycopg.Error as error:
-                if lost_race(error):
-                    raise _LostRace from None
-                raise
+                if not (lost_race(error) and attempts_left):
+                    raise self._explained(error) from None
+            finally:
+                self._give_back(session)
+            time.sleep(wait * random.uniform(0.5, 1.5))  # noqa: S311 - spreads rivals out, keeps no secret
+            wait *= 2
+        raise AssertionError("the last attempt returns or raises")
+
+    def _take(self) -> Session:
+        try:
+            return self._pool.getconn()
+        except (PoolTimeout, PoolClosed):
+            raise self._unreachable("no connection could be had in time") from None
+
+    def _give_back(self, session: Session) -> None:
+        self._pool.putconn(session)
 
     def _explained(self, error: psycopg.Error) -> InboxLoopError:
         if lost_connection(error):
@@ -169,13 +188,52 @@ class Database:
         )
 
 
-class _LostRace(Exception):
-    """The attempt did nothing and may run again."""
+class TenantDatabase:
+    """A database as one tenant's work sees it. Every session it uses is bound to the tenant by row-level security.
 
+    Its statements find the tenant in the parameters ``tenant_id`` and ``tenant``, its name. Raises ``NoSuchTenant`` on
+    use when the database has none of this name. Safe to use from several threads.
+    """
 
-def _configure(connection: Connection) -> None:
-    connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
-    connection.execute(_SQL["configure_session"], TIMEOUTS)
+    def __init__(self, database: Database, slug: str) -> None:
+        self._database = database
+        self._slug = slug
+        self._tenant_id: UUID | None = None
+
+    @property
+    def tenant_id(self) -> UUID:
+        """The tenant's id, asked for once: it never changes."""
+        if self._tenant_id is None:
+            check_text("tenant", self._slug)
+            row = self._database.row(_SQL["find_tenant_id"], {"tenant": self._slug})
+            if row is None:
+                raise NoSuchTenant(
+                    f"the database has no tenant {self._slug!r}", hint="Check mailboxes.tenant or --tenant."
+                )
+            self._tenant_id = row["tenant_id"]
+        return self._tenant_id
+
+    def rows(self, statement: bytes, params: Params) -> list[DictRow]:
+        """``Database.rows`` for the tenant."""
+        tenant_id = self.tenant_id
+        return self._database.rows(statement, self.params(params), bound_to=tenant_id)
+
+    def row(self, statement: bytes, params: Params) -> DictRow | None:
+        """``Database.row`` for the tenant."""
+        tenant_id = self.tenant_id
+        return self._database.row(statement, self.params(params), bound_to=tenant_id)
+
+    def in_transaction(self, work: Callable[[Connection], T]) -> T:
+        """``Database.in_transaction`` for the tenant; ``work`` gives its statements ``params`` itself."""
+        return self._database.in_transaction(work, bound_to=self.tenant_id)
+
+    def own_connection(self) -> AbstractContextManager[Connection]:
+        """``Database.own_connection``, which is bound to no tenant: for a lock of the session's own."""
+        return self._database.own_connection()
+
+    def params(self, params: Params) -> Params:
+        """``params`` with the tenant's id and name."""
+        return {**params, "tenant_id": self.tenant_id, "tenant": self._slug}
 
 
 def _check_server(connection: Connection) -> None:

@@ -18,6 +18,8 @@ from inbox_loop.errors import (
     DatabaseOutdated,
     DatabaseRefused,
     DatabaseUnreachable,
+    IdempotencyConflict,
+    IllegalMove,
     InboxLoopError,
     InvalidRef,
     InvalidValue,
@@ -25,6 +27,7 @@ from inbox_loop.errors import (
     NoSuchProject,
     NoSuchTask,
     NoSuchTenant,
+    RefTaken,
 )
 from inbox_loop.ref import MAX_LENGTH, UNIT_OF_WORK_RULE
 
@@ -72,7 +75,7 @@ CONSTRAINTS: Mapping[str, Meaning] = {
     "projects_name_ck": _invalid(f"a project's name {_NAME}"),
     "tasks_pk": _MET,
     "tasks_number_uq": _MET,
-    "tasks_tenant_external_ref_uq": Meaning(DatabaseConflict, "another live task holds this external_ref"),
+    "tasks_tenant_external_ref_uq": Meaning(RefTaken, "another live task holds this external_ref"),
     "tasks_tenant_fk": _NO_TENANT,
     "tasks_project_fk": Meaning(
         NoSuchProject, "the tenant has no such project", "Name a project that exists, or leave it out."
@@ -101,6 +104,11 @@ CONSTRAINTS: Mapping[str, Meaning] = {
     "notifications_topic_ck": _invalid("the topic of a notification is 1 to 60 lower-case letters and dots"),
     "notifications_payload_ck": _invalid("the payload of a notification is a JSON object"),
     "notifications_attempts_ck": _invalid("attempts are 0 or more"),
+    "notifications_ended_ck": _invalid("a notification is delivered, or given up, and not both"),
+    "idempotency_keys_pk": _MET,
+    "idempotency_keys_task_fk": _NO_TASK,
+    "idempotency_keys_key_ck": _invalid("idempotency_key is 1 to 200 characters"),
+    "idempotency_keys_content_hash_ck": _invalid("a content hash is 32 bytes"),
     "mailboxes_pk": _MET,
     "mailboxes_name_uq": _MET,
     "mailboxes_address_uq": _MET,
@@ -128,6 +136,16 @@ CONSTRAINTS: Mapping[str, Meaning] = {
     "inbox_loop_migrations_pk": _MET,
 }
 
+# Names that our functions give to what they refuse. No constraint of a table is called so.
+REFUSALS: Mapping[str, Meaning] = {
+    "tasks_known_ck": _NO_TASK,
+    "tasks_live_ck": Meaning(IllegalMove, "the task is deleted", "Restore it first."),
+    "tasks_status_move_ck": Meaning(IllegalMove, "the task's status does not allow this step"),
+    "idempotency_keys_content_ck": Meaning(
+        IdempotencyConflict, "the idempotency key stands for another task", "Use a new key for a new task."
+    ),
+}
+
 # By SQLSTATE, exact or by its class (the first two characters).
 _STATES: Mapping[str, Meaning] = {
     "08": Meaning(DatabaseUnreachable, "the connection to Postgres was lost"),
@@ -135,7 +153,9 @@ _STATES: Mapping[str, Meaning] = {
         DatabaseUnreachable, "Postgres only allows reads here", "Name the primary, not a standby, in database.url."
     ),
     "28": Meaning(DatabaseUnreachable, "Postgres did not accept the user or password of database.url"),
-    "42501": Meaning(DatabaseRefused, "the database user lacks a right that is needed"),
+    "42501": Meaning(
+        DatabaseRefused, "the database user lacks a right that is needed, or the row belongs to another tenant"
+    ),
     "42704": Meaning(DatabaseOutdated, "something this program needs is missing from the database", MIGRATE),
     "42883": Meaning(DatabaseOutdated, "a function this program needs is missing from the database", MIGRATE),
     "42P01": Meaning(DatabaseOutdated, "a table this program needs is missing from the database", MIGRATE),
@@ -173,7 +193,7 @@ def typed_error(error: psycopg.Error) -> InboxLoopError:
 
 
 def _meaning(state: str, constraint: str | None, column: str | None) -> Meaning:
-    named = CONSTRAINTS.get(constraint or "")
+    named = CONSTRAINTS.get(constraint or "") or REFUSALS.get(constraint or "")
     if named is not None:
         return named
     if state == NOT_NULL_VIOLATION:

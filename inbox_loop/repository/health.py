@@ -8,7 +8,6 @@ from datetime import datetime
 
 from psycopg.rows import DictRow
 
-from inbox_loop.errors import NoSuchTenant
 from inbox_loop.loop.ports import MessageState
 from inbox_loop.repository.clean import check_text
 from inbox_loop.repository.database import Database
@@ -52,19 +51,17 @@ def record_heartbeat(
     for field, text in (("daemon", daemon), ("last_error", last_error or "")):
         check_text(field, text)
     params = {
-        "tenant": tenant,
         "mailbox": mailbox,
         "daemon": daemon,
         "last_good_poll_at": last_good_poll_at,
         "last_error": last_error and last_error[:MAX_ERROR_CHARACTERS],
     }
-    if database.row(_SQL["record_heartbeat"], params) is None:
-        raise NoSuchTenant(f"there is no tenant {tenant!r}")
+    database.for_tenant(tenant).row(_SQL["record_heartbeat"], params)
 
 
 def list_mailbox_health(database: Database, tenant: str) -> tuple[MailboxHealth, ...]:
     """Every mailbox of the tenant that was touched or spoken of, by name."""
-    return tuple(_health(row) for row in database.rows(_SQL["list_mailbox_health"], {"tenant": tenant}))
+    return tuple(_health(row) for row in database.for_tenant(tenant).rows(_SQL["list_mailbox_health"], {}))
 
 
 def _health(row: DictRow) -> MailboxHealth:

@@ -9,7 +9,7 @@ from typing import TypeVar
 import psycopg
 from psycopg.rows import DictRow
 
-from inbox_loop.errors import MailboxBusy, NoSuchMailbox, NoSuchTenant
+from inbox_loop.errors import MailboxBusy, NoSuchMailbox
 from inbox_loop.loop.ports import DateRange, Due, MailboxRow, StoreTransaction
 from inbox_loop.repository.database import Connection, Database
 from inbox_loop.repository.loop_transaction import LoopTransaction
@@ -36,8 +36,9 @@ class PostgresLoopStore:
         project: str | None,
         ingest_wait_seconds: float = INGEST_WAIT_SECONDS,
     ) -> None:
-        self._database = database
-        self._names = {"tenant": tenant, "mailbox": mailbox}
+        self._database = database.for_tenant(tenant)
+        self._names = {"mailbox": mailbox}
+        self._tenant = tenant
         self._project = project
         self._ingest_wait_seconds = ingest_wait_seconds
 
@@ -53,18 +54,9 @@ class PostgresLoopStore:
         """
 
         def work(connection: Connection) -> MailboxRow:
-            tenant = connection.execute(_SQL["lock_tenant"], self._names).fetchone()
-            if tenant is None:
-                raise NoSuchTenant(f"there is no tenant {self._names['tenant']!r}")
-            found = connection.execute(_SQL["find_mailbox"], self._names).fetchone()
-            if found is None:
-                wanted = {
-                    **self._names,
-                    "tenant_id": tenant["tenant_id"],
-                    "address": address,
-                    "cursor": cursor,
-                    "sign_in": sign_in,
-                }
+            wanted = self._database.params({**self._names, "address": address, "cursor": cursor, "sign_in": sign_in})
+            connection.execute(_SQL["lock_tenant"], wanted)
+            if connection.execute(_SQL["find_mailbox"], wanted).fetchone() is None:
                 connection.execute(_SQL["delete_health"], wanted)
                 if connection.execute(_SQL["rename_mailbox"], wanted).fetchone() is None:
                     connection.execute(_SQL["create_mailbox"], wanted)
@@ -86,8 +78,8 @@ class PostgresLoopStore:
 
         def bound(connection: Connection) -> T:
             row = self._find_row(connection)
-            ids = {"tenant_id": row["tenant_id"], "mailbox_id": row["mailbox_id"]}
-            return work(LoopTransaction(connection, ids, **self._names, project=self._project))
+            names = self._database.params({**self._names, "mailbox_id": row["mailbox_id"]})
+            return work(LoopTransaction(connection, names, **self._names, project=self._project))
 
         return self._database.in_transaction(bound)
 
@@ -110,13 +102,13 @@ class PostgresLoopStore:
             yield
 
     def _find_row(self, connection: Connection) -> DictRow:
-        row = connection.execute(_SQL["find_mailbox"], self._names).fetchone()
+        row = connection.execute(_SQL["find_mailbox"], self._database.params(self._names)).fetchone()
         if row is None:
             raise self._no_mailbox()
         return row
 
     def _no_mailbox(self) -> NoSuchMailbox:
-        return NoSuchMailbox(f"tenant {self._names['tenant']!r} has no mailbox {self._names['mailbox']!r}")
+        return NoSuchMailbox(f"tenant {self._tenant!r} has no mailbox {self._names['mailbox']!r}")
 
 
 def _mailbox(row: DictRow) -> MailboxRow:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from uuid import UUID
 
 from psycopg.rows import DictRow
 
@@ -21,16 +20,15 @@ _SQL = Statements("loop_transaction")
 class LoopTransaction:
     """``StoreTransaction`` for one mailbox, on a connection that is in a transaction.
 
-    ``ids`` are the tenant's and the mailbox's. Errors of psycopg leave ``work`` as they are, so that whoever began the
-    transaction can tell a lost race from the rest.
+    ``names`` are the ids and names of tenant and mailbox, which any statement may ask for. Errors of psycopg leave
+    ``work`` as they are, so that whoever began the transaction can tell a lost race from the rest.
     """
 
     def __init__(
-        self, connection: Connection, ids: Mapping[str, UUID], *, tenant: str, mailbox: str, project: str | None
+        self, connection: Connection, names: Mapping[str, object], *, mailbox: str, project: str | None
     ) -> None:
         self._connection = connection
-        self._ids = ids
-        self._tenant = tenant
+        self._names = names
         self._actor = f"mailbox {mailbox}"
         self._project = project
 
@@ -93,7 +91,7 @@ class LoopTransaction:
 
     def upsert_tasks(self, drafts: Sequence[TaskDraft]) -> tuple[Upserted, ...]:
         """Find or create, in one round trip, one answer a draft, in order."""
-        return upsert_tasks(self._run, drafts, tenant=self._tenant, actor=self._actor, project=self._project)
+        return upsert_tasks(self._run, drafts, actor=self._actor, project=self._project)
 
     def record_outcomes(self, outcomes: Sequence[Outcome]) -> frozenset[str]:
         """Settle rows that are still pending in the revision named; the ids that were. Others are left as they are."""
@@ -113,10 +111,10 @@ class LoopTransaction:
         return frozenset(row["message_id"] for row in rows)
 
     def _rows(self, name: str, **params: object) -> list[DictRow]:
-        return self._run(_SQL[name], {**self._ids, **params})
+        return self._run(_SQL[name], params)
 
     def _run(self, statement: bytes, params: Params) -> list[DictRow]:
-        return self._connection.execute(statement, params).fetchall()
+        return self._connection.execute(statement, {**self._names, **params}).fetchall()
 
 
 def _known(row: DictRow) -> Known:

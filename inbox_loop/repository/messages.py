@@ -44,8 +44,7 @@ class MessageReader:
     """The ledger of one tenant, over all of its mailboxes."""
 
     def __init__(self, database: Database, *, tenant: str) -> None:
-        self._database = database
-        self._tenant = tenant
+        self._database = database.for_tenant(tenant)
 
     def list_messages(
         self,
@@ -57,7 +56,6 @@ class MessageReader:
     ) -> tuple[LedgerRow, ...]:
         """A page of the ledger, newest first; the next page is asked with the last row of this one as ``before``."""
         params = {
-            "tenant": self._tenant,
             "mailbox": mailbox,
             "state": state,
             "before_seen": before and before.seen_at,
@@ -70,7 +68,7 @@ class MessageReader:
     def find_message(self, mailbox: str | None, message_id: str) -> tuple[LedgerRow, ...]:
         """What is known of a message id: one row for each mailbox that has seen it, none when it is unknown."""
         check_text("message id", message_id)
-        params = {"tenant": self._tenant, "mailbox": mailbox, "message_id": message_id}
+        params = {"mailbox": mailbox, "message_id": message_id}
         return tuple(_ledger_row(row) for row in self._database.rows(_SQL["find_message"], params))
 
 

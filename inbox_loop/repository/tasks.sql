@@ -1,91 +1,90 @@
+-- name: create_task
+-- purpose: Create a task, or find the one that its idempotency key stands for; one row.
+-- writes: tasks, task_counters, task_activity, notifications, idempotency_keys
+select task_id, number, status, created
+  from task_create(
+         p_tenant => %(tenant)s, p_title => %(title)s, p_body => %(body)s, p_project => %(project)s,
+         p_parent => %(parent)s, p_labels => %(labels)s, p_container_ref => %(container_ref)s,
+         p_source => %(source)s, p_idempotency_key => %(idempotency_key)s, p_actor => %(actor)s);
+
+-- name: find_key_holder
+-- purpose: The number of the task that a live idempotency key stands for.
+-- reads: idempotency_keys, tasks
+select t.number
+  from idempotency_keys as k
+  join tasks as t on t.tenant_id = k.tenant_id and t.task_id = k.task_id
+ where k.tenant_id = %(tenant_id)s and k.key = %(idempotency_key)s
+   and k.created_at > now() - idempotency_key_lifetime();
+
+-- name: find_ref_holder
+-- purpose: The number of the live task that holds the ref of the task of this number.
+-- reads: tasks
+select holder.number
+  from tasks as t
+  join tasks as holder
+    on holder.tenant_id = t.tenant_id and holder.external_ref_key = t.external_ref_key
+   and holder.external_ref = t.external_ref and holder.deleted_at is null
+ where t.tenant_id = %(tenant_id)s and t.number = %(number)s;
+
 -- name: find_task
 -- purpose: The task of this number, deleted or not.
--- reads: tenants, tasks, projects
-select t.*, n.slug as tenant, p.name as project
-  from tenants as n
-  join tasks as t on t.tenant_id = n.tenant_id
-  left join projects as p on p.tenant_id = t.tenant_id and p.project_id = t.project_id
- where n.slug = %(tenant)s and t.number = %(number)s;
+-- reads: task_rows
+select * from task_find(p_tenant => %(tenant)s, p_number => %(number)s);
 
--- name: find_tasks_by_ref
--- purpose: The live task that holds a ref, then its tombstones, newest first.
--- reads: tenants, tasks, projects
-(select t.*, n.slug as tenant, p.name as project
-   from tenants as n
-   join tasks as t on t.tenant_id = n.tenant_id
-   left join projects as p on p.tenant_id = t.tenant_id and p.project_id = t.project_id
-  where n.slug = %(tenant)s and t.external_ref = normal_ref(%(ref)s) and t.deleted_at is null)
-union all
-(select t.*, n.slug as tenant, p.name as project
-   from tenants as n
-   join tasks as t on t.tenant_id = n.tenant_id
-   left join projects as p on p.tenant_id = t.tenant_id and p.project_id = t.project_id
-  where n.slug = %(tenant)s and t.external_ref = normal_ref(%(ref)s) and t.deleted_at is not null
-  order by t.deleted_at desc
-  limit 1)
-order by deleted_at desc nulls first;
+-- name: find_task_by_ref
+-- purpose: The live task that holds a ref, else its newest tombstone.
+-- reads: task_rows
+select * from task_find(p_tenant => %(tenant)s, p_external_ref => %(ref)s);
 
 -- name: list_tasks
--- purpose: A page of tasks, newest number first, in the order of tasks_number_uq; each filter is left out when it is null.
---          The tasks of a mailbox are those of its account, under whichever name it was read then; where a task or the
---          mailbox has no account, its name decides. No index serves the filters: tasks are read until the page is full.
--- reads: tenants, tasks, projects, mailboxes
-select t.*, %(tenant)s as tenant, p.name as project
-  from tasks as t
-  left join projects as p on p.tenant_id = t.tenant_id and p.project_id = t.project_id
- where t.tenant_id = (select tenant_id from tenants where slug = %(tenant)s)
-   and (%(statuses)s::text[] is null or t.status = any (%(statuses)s::text[]))
-   and (%(mailbox)s::text is null
-        or coalesce(lower(t.source ->> 'account') = (select lower(b.address)
-                                                       from tenants as n
-                                                       join mailboxes as b on b.tenant_id = n.tenant_id
-                                                      where n.slug = %(tenant)s and b.name = %(mailbox)s),
-                    t.source ->> 'mailbox' = %(mailbox)s))
-   and (%(include_deleted)s or t.deleted_at is null)
-   and (%(before_number)s::bigint is null or t.number < %(before_number)s)
- order by t.number desc
- limit %(limit)s;
+-- purpose: A page of tasks, newest number first; each filter is left out when it is null.
+-- reads: task_rows, mailboxes
+select *
+  from task_list(
+         p_tenant => %(tenant)s, p_statuses => %(statuses)s, p_labels => %(labels)s,
+         p_container_ref => %(container_ref)s, p_mailbox => %(mailbox)s, p_text => %(text)s, p_since => %(since)s,
+         p_include_deleted => %(include_deleted)s, p_before_number => %(before_number)s, p_limit => %(limit)s);
+
+-- name: count_tasks
+-- purpose: How many tasks fit; each filter is left out when it is null.
+-- reads: tasks, mailboxes
+select task_count(
+         p_tenant => %(tenant)s, p_statuses => %(statuses)s, p_labels => %(labels)s,
+         p_container_ref => %(container_ref)s, p_mailbox => %(mailbox)s, p_text => %(text)s, p_since => %(since)s,
+         p_include_deleted => %(include_deleted)s) as tasks;
 
 -- name: list_activity
 -- purpose: What happened to a task, oldest first.
--- reads: tenants, task_activity
-select a.at, a.kind, a.actor, a.detail
-  from tenants as n
-  join task_activity as a on a.tenant_id = n.tenant_id
- where n.slug = %(tenant)s and a.task_id = %(task_id)s
- order by a.activity_id;
+-- reads: task_activity
+select at, kind, actor, detail
+  from task_activity
+ where tenant_id = %(tenant_id)s and task_id = %(task_id)s
+ order by activity_id;
+
+-- name: update_task
+-- purpose: Change title, body or status of a live task, with its activity; its row as it is then.
+-- writes: tasks, task_activity
+select *
+  from task_update(
+         p_tenant => %(tenant)s, p_number => %(number)s, p_title => %(title)s, p_body => %(body)s,
+         p_status => %(status)s, p_actor => %(actor)s);
 
 -- name: finish_task
--- purpose: Mark a live task done if its status allows it, with its activity; no row when it is left as it was.
+-- purpose: Mark a live task done, with its activity; its row as it is then.
 -- writes: tasks, task_activity
-with changed as (
-    update tasks as t
-       set status = 'done', completed_at = now(), updated_at = now()
-      from tenants as n
-     where n.slug = %(tenant)s and t.tenant_id = n.tenant_id and t.number = %(number)s
-       and t.deleted_at is null and t.status = any (%(statuses)s::text[])
-    returning t.*, n.slug as tenant
-), told as (
-    insert into task_activity (tenant_id, task_id, kind, actor, detail)
-    select changed.tenant_id, changed.task_id, 'finished', %(actor)s, %(detail)s from changed
-)
-select changed.*, p.name as project
-  from changed
-  left join projects as p on p.tenant_id = changed.tenant_id and p.project_id = changed.project_id;
+select * from task_finish(p_tenant => %(tenant)s, p_number => %(number)s, p_summary => %(note)s, p_actor => %(actor)s);
+
+-- name: cancel_task
+-- purpose: Mark a live task cancelled, with its activity; its row as it is then.
+-- writes: tasks, task_activity
+select * from task_cancel(p_tenant => %(tenant)s, p_number => %(number)s, p_reason => %(note)s, p_actor => %(actor)s);
 
 -- name: delete_task
--- purpose: Make a live task a tombstone, with its activity; no row when there is none to delete.
+-- purpose: Make a task a tombstone, with its activity; its row as it is then.
 -- writes: tasks, task_activity
-with changed as (
-    update tasks as t
-       set deleted_at = now(), updated_at = now()
-      from tenants as n
-     where n.slug = %(tenant)s and t.tenant_id = n.tenant_id and t.number = %(number)s and t.deleted_at is null
-    returning t.*, n.slug as tenant
-), told as (
-    insert into task_activity (tenant_id, task_id, kind, actor)
-    select changed.tenant_id, changed.task_id, 'deleted', %(actor)s from changed
-)
-select changed.*, p.name as project
-  from changed
-  left join projects as p on p.tenant_id = changed.tenant_id and p.project_id = changed.project_id;
+select * from task_delete(p_tenant => %(tenant)s, p_number => %(number)s, p_actor => %(actor)s);
+
+-- name: restore_task
+-- purpose: Bring a deleted task back, with its activity; its row as it is then.
+-- writes: tasks, task_activity
+select * from task_restore(p_tenant => %(tenant)s, p_number => %(number)s, p_actor => %(actor)s);

@@ -42,3 +42,9 @@ def check_tenant(database: Database, slug: str) -> None:
     nearest = get_close_matches(slug, known, n=1)
     hint = f"Did you mean {nearest[0]}?" if nearest else "Check mailboxes.tenant or --tenant."
     raise NoSuchTenant(f"the database has no tenant {slug!r}", hint=hint)
+
+
+def find_walls(database: Database) -> bool:
+    """Whether the walls between tenants stand for this database user: superusers and BYPASSRLS pass by them."""
+    row = database.row(_SQL["find_walls"])
+    return row is not None and bool(row["stand"])

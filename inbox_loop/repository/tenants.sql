@@ -49,3 +49,8 @@ select tenant_id from tenants where slug = %(tenant)s;
 -- purpose: The names of all tenants, in order.
 -- reads: tenants
 select slug from tenants order by slug;
+
+-- name: find_walls
+-- purpose: Whether row-level security holds for the user of this session.
+-- reads: none
+select not (rolsuper or rolbypassrls) as stand from pg_catalog.pg_roles where rolname = current_user;

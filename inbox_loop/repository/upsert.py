@@ -1,4 +1,9 @@
-"""Find-or-create by ref, for whoever holds a connection or a whole database: ``run`` executes a statement there."""
+"""Find-or-create by ref: the find first, by itself; whoever is missing goes to the one arbiter, which finds or creates.
+
+A find needs the ref alone, so that is all it sends and all it checks. ``run`` executes a statement: on a connection, or
+on a whole database, where the two statements are two transactions. That is as good as one: a task created in between is
+found, one that was deleted in between was live when it was found.
+"""
 
 from __future__ import annotations
 
@@ -7,36 +12,59 @@ from collections.abc import Callable, Sequence
 from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 
-from inbox_loop.repository.clean import check_text, draft_fields, draft_items
+from inbox_loop.ref import check_external_ref
+from inbox_loop.repository.clean import check_actor, draft_fields, draft_items
 from inbox_loop.repository.database import Params
 from inbox_loop.repository.statements import Statements
 from inbox_loop.task import TaskDraft, TaskStatus, Upserted, UpsertOutcome
 
 Run = Callable[[bytes, Params], list[DictRow]]
 _SQL = Statements("upsert")
+_FIND_ONE, _FIND_MANY = _SQL["find_live_task"], _SQL["find_live_tasks"]
 
 
-def upsert_task(run: Run, draft: TaskDraft, *, tenant: str, actor: str) -> Upserted:
-    """Find or create the task of one ref; raises ``InvalidValue`` before anything runs."""
-    check_text("actor", actor)
+def upsert_task(run: Run, draft: TaskDraft, *, actor: str, allow_container: bool = False) -> Upserted:
+    """Find or create the task of one ref; raises ``InvalidRef``, and ``InvalidValue`` before anything is created.
+
+    ``allow_container`` is for a caller to whom a Gmail thread is the unit of work.
+    """
+    ref = check_external_ref(draft.external_ref, allow_container=allow_container)
+    for row in run(_FIND_ONE, {"ref": ref}):
+        return upserted_of(row)
+    check_actor(actor)
     fields = draft_fields(draft)
-    params = {**fields, "source": Jsonb(fields["source"]), "tenant": tenant, "actor": actor}
-    (row,) = run(_SQL["upsert_task"], params)
-    return _upserted(row)
+    (row,) = run(_SQL["upsert_task"], {**fields, "source": Jsonb(fields["source"]), "actor": actor})
+    return upserted_of(row)
 
 
 def upsert_tasks(
-    run: Run, drafts: Sequence[TaskDraft], *, tenant: str, actor: str, project: str | None = None
+    run: Run,
+    drafts: Sequence[TaskDraft],
+    *,
+    actor: str,
+    project: str | None = None,
+    allow_container: bool = False,
 ) -> tuple[Upserted, ...]:
-    """The same for many drafts in one round trip: one answer a draft, in order. ``project`` is for those without."""
-    check_text("actor", actor)
+    """The same for many drafts: one answer a draft, in order; all that are missing are created, or none.
+
+    ``project`` is for drafts that name none.
+    """
     if not drafts:
         return ()
-    params = {"tenant": tenant, "items": draft_items(drafts, project=project), "actor": actor}
-    return tuple(_upserted(row) for row in run(_SQL["upsert_tasks"], params))
+    refs = [check_external_ref(draft.external_ref, allow_container=allow_container) for draft in drafts]
+    found = run(_FIND_MANY, {"refs": refs})
+    answers = [None if row["task_id"] is None else upserted_of(row) for row in found]
+    missing = [draft for draft, answer in zip(drafts, answers, strict=True) if answer is None]
+    if missing:
+        check_actor(actor)
+        params = {"items": draft_items(missing, project=project), "actor": actor}
+        upserted = iter([upserted_of(row) for row in run(_SQL["upsert_tasks"], params)])
+        answers = [next(upserted) if answer is None else answer for answer in answers]
+    return tuple(answer for answer in answers if answer is not None)
 
 
-def _upserted(row: DictRow) -> Upserted:
+def upserted_of(row: DictRow) -> Upserted:
+    """The answer of an upsert or a create, from its row."""
     return Upserted(
         task_id=row["task_id"],
         number=row["number"],

@@ -1,3 +1,21 @@
+-- name: find_live_task
+-- purpose: The live task that holds a ref, by the ref's key; no row when there is none.
+-- reads: tasks
+select task_id, number, status, false as created
+  from tasks
+ where tenant_id = %(tenant_id)s and external_ref_key = ref_key(%(ref)s) and external_ref = %(ref)s::citext
+   and external_ref is not null and deleted_at is null;
+
+-- name: find_live_tasks
+-- purpose: The same for many refs: a row a ref, in order, empty for a ref that no live task holds.
+-- reads: tasks
+select t.task_id, t.number, t.status, false as created
+  from unnest(%(refs)s::text[]) with ordinality as asked (ref, ord)
+  left join tasks as t
+    on t.tenant_id = %(tenant_id)s and t.external_ref_key = ref_key(asked.ref) and t.external_ref = asked.ref::citext
+   and t.external_ref is not null and t.deleted_at is null
+ order by asked.ord;
+
 -- name: upsert_task
 -- purpose: Find or create the task of one ref; one row.
 -- writes: tasks, task_counters, task_activity, notifications

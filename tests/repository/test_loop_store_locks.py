@@ -19,8 +19,9 @@ from inbox_loop.loop.ports import (
     MessageId,
     StoreTransaction,
 )
-from inbox_loop.repository.database import TIMEOUTS, Database
+from inbox_loop.repository.database import Database
 from inbox_loop.repository.loop_store import PostgresLoopStore
+from inbox_loop.repository.session import TIMEOUTS
 
 
 def test_a_transaction_that_lost_a_race_runs_again_from_its_start(store: PostgresLoopStore) -> None:

@@ -1,0 +1,78 @@
+-- Purging tasks for good, with what hangs on them. The ledger keeps its rows, so that nothing comes back.
+
+select set_config(
+         'search_path',
+         concat_ws(', ', quote_ident(current_schema()),
+                   (select quote_ident(n.nspname)
+                      from pg_extension as e
+                      join pg_namespace as n on n.oid = e.extnamespace
+                     where e.extname = 'citext' and n.nspname <> current_schema()),
+                   'pg_temp'),
+         true);
+
+create index tasks_deleted_ix on tasks (tenant_id, deleted_at) where deleted_at is not null;
+create index tasks_completed_ix on tasks (tenant_id, completed_at) where completed_at is not null;
+
+-- Which tasks may be purged. Not those of which somebody is still to be told, and not those that a live idempotency key
+-- stands for: its next use would create the task again.
+create function task_purgeable(p_tenant_id uuid, p_deleted_after interval, p_finished_after interval)
+returns setof uuid
+language sql stable parallel safe security invoker
+set search_path from current
+begin atomic
+    select t.task_id
+      from tasks as t
+     where t.tenant_id = p_tenant_id
+       and (t.deleted_at < now() - p_deleted_after
+            or t.completed_at < now() - p_finished_after and t.deleted_at is null)
+       and not exists (
+           select
+             from notifications as o
+            where o.tenant_id = t.tenant_id and o.task_id = t.task_id
+              and (o.announced_at is null or o.delivered_at is null and o.gave_up_at is null))
+       and not exists (
+           select
+             from idempotency_keys as k
+            where k.tenant_id = t.tenant_id and k.task_id = t.task_id
+              and k.created_at > now() - idempotency_key_lifetime());
+end;
+
+comment on function task_purgeable(uuid, interval, interval) is 'The tasks that task_purge would purge now.';
+
+create function task_purge(
+    p_tenant         text,
+    p_deleted_after  interval default null,
+    p_finished_after interval default null,
+    p_limit          integer  default 1000
+)
+returns bigint
+language plpgsql volatile parallel unsafe security invoker
+set search_path from current
+as $$
+declare
+    v_tenant uuid := tenant_of(p_tenant);
+    v_purged bigint;
+begin
+    with doomed as (
+        select t.task_id
+          from tasks as t
+         where t.tenant_id = v_tenant
+           and t.task_id in (select task_purgeable(v_tenant, p_deleted_after, p_finished_after) limit p_limit)
+           -- Said again of the row itself: it is looked at anew if it was restored while we waited for it.
+           and (t.deleted_at < now() - p_deleted_after
+                or t.completed_at < now() - p_finished_after and t.deleted_at is null)
+           for update skip locked
+    )
+    delete from tasks as t
+     using doomed
+     where t.tenant_id = v_tenant and t.task_id = doomed.task_id;
+    get diagnostics v_purged = row_count;
+    return v_purged;
+end
+$$;
+
+comment on function task_purge(text, interval, interval, integer) is
+'Purge for good at most p_limit tasks of the tenant: those deleted longer than p_deleted_after ago, and those done or '
+'cancelled longer than p_finished_after ago; null spares that kind. Activity, notifications and keys go with them, children '
+'lose their parent, and the ledger of messages stays, so that no poll or backfill makes them again. Answers how many; call '
+'it until that is 0. Spared are tasks with a notification still to be delivered, or an idempotency key that still counts.';
