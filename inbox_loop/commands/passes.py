@@ -7,6 +7,7 @@ from functools import partial
 
 from inbox_loop.commands.endings import exit_code_of, print_endings, run_passes
 from inbox_loop.commands.mailboxes import choose_mailboxes, open_mailboxes
+from inbox_loop.commands.relay import announce_created
 from inbox_loop.commands.signals import listening
 from inbox_loop.commands.wiring import open_database
 from inbox_loop.loop.mailbox import Mailbox
@@ -25,5 +26,6 @@ def pass_over(
         open_mailboxes(settings, chosen, database, requests.stop) as mailboxes,
     ):
         endings = run_passes({name: partial(one_pass, opened) for name, opened in mailboxes.items()})
+        announce_created(database, settings)
     print_endings(endings, as_json=as_json)
     return exit_code_of(endings)

@@ -1,8 +1,9 @@
 """``inbox-loop run``: the daemon.
 
-It takes every mailbox's turns at their interval, tells the database once a minute how they do, and listens to
-signals: SIGTERM and SIGINT end it after what is under way, SIGHUP reads the configuration again. A configuration that
-the daemon could not run with is logged, and the earlier one stays in force.
+It takes every mailbox's turns at their interval, tells others of new tasks, purges what is over, and tells the database
+once a minute how its mailboxes do. It listens to signals: SIGTERM and SIGINT end it after what is under way, SIGHUP
+reads the configuration again. A configuration that the daemon could not run with is logged, and the earlier one stays
+in force.
 """
 
 from __future__ import annotations
@@ -18,10 +19,13 @@ import typer
 
 from inbox_loop import __version__
 from inbox_loop.commands import heartbeat
+from inbox_loop.commands.daemon_outbox import relaying
+from inbox_loop.commands.daemon_purge import purges
 from inbox_loop.commands.heartbeat import Heartbeat
 from inbox_loop.commands.logs import configure_logs
 from inbox_loop.commands.mailboxes import choose_mailboxes, open_mailboxes
 from inbox_loop.commands.options import ConfigOption, find_given_settings, read_settings
+from inbox_loop.commands.relay import announce_created
 from inbox_loop.commands.signals import Requests, listening
 from inbox_loop.commands.wiring import open_database
 from inbox_loop.errors import EXIT_FINE, InboxLoopError
@@ -57,6 +61,7 @@ def _serve(settings: Settings, requests: Requests, context: typer.Context, confi
     with (
         open_database(settings) as database,
         open_mailboxes(settings, chosen, database, ending) as mailboxes,
+        relaying(settings, database, ending),
     ):
         watches = [
             Watch(
@@ -68,7 +73,8 @@ def _serve(settings: Settings, requests: Requests, context: typer.Context, confi
             for mailbox in mailboxes.values()
         ]
         pulse = Heartbeat(database, watches)
-        schedule = Schedule([_turns(watch, settings.poll) for watch in watches] + [_beats(pulse)])
+        turns = [_turns(watch, settings.poll) for watch in watches]
+        schedule = Schedule([*turns, _beats(pulse), purges(settings, database, ending)])
         log.info("daemon.ready", mailboxes=[mailbox.name for mailbox in chosen])
         schedule.start()
         following = _wait(requests, context, config)
@@ -77,6 +83,7 @@ def _serve(settings: Settings, requests: Requests, context: typer.Context, confi
         ending.set()
         schedule.stop()
         pulse.beat()
+        announce_created(database, settings)
     return following
 
 

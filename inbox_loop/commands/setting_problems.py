@@ -18,6 +18,8 @@ from pydantic import ValidationError
 from inbox_loop.commands.setting_keys import Location, dotted, find_nearest_sibling
 from inbox_loop.gmail.safe_url import is_safe_url
 from inbox_loop.settings import METHOD_COSTS
+from inbox_loop.webhook.address import read_address
+from inbox_loop.webhook.signature import read_secret
 
 _A_DURATION = 'must be a number of seconds or a text such as "90s", "30m", "24h", "14d", "2w"'
 # pydantic's types of fault whose own words speak of Python rather than of a configuration file.
@@ -61,7 +63,7 @@ def find_faults(values: Mapping[str, Any]) -> tuple[Fault, ...]:
     """The faults that types alone do not show. ``values`` may be of any shape."""
     return tuple(
         fault
-        for check in (_check_urls, _check_methods, _check_addresses, _check_mailboxes, _check_paths)
+        for check in (_check_urls, _check_methods, _check_addresses, _check_mailboxes, _check_paths, _check_webhook)
         for fault in check(values)
     )
 
@@ -86,6 +88,30 @@ def _check_urls(values: Mapping[str, Any]) -> Iterator[Fault]:
     endpoint = _find(values, "gmail", "api_endpoint")
     if isinstance(endpoint, str) and not is_safe_url(endpoint):
         yield Fault(("gmail", "api_endpoint"), "must be an https:// URL; http:// only for a server on this machine")
+
+
+def _check_webhook(values: Mapping[str, Any]) -> Iterator[Fault]:
+    url, secret = _find(values, "outbox", "webhook_url"), _find(values, "outbox", "webhook_secret")
+    if isinstance(url, str):
+        yield from _check_webhook_url(url)
+        if secret is None:
+            yield Fault(("outbox", "webhook_secret"), "is missing; outbox.webhook_url needs it")
+    if isinstance(secret, str):
+        try:
+            read_secret(secret)
+        except ValueError:
+            yield Fault(("outbox", "webhook_secret"), 'must be "whsec_" and 24 to 64 random bytes in base64')
+
+
+def _check_webhook_url(url: str) -> Iterator[Fault]:
+    location = ("outbox", "webhook_url")
+    if not is_safe_url(url):
+        yield Fault(location, "must be an https:// URL; http:// only for a server on this machine")
+        return
+    try:
+        read_address(url)
+    except ValueError as error:
+        yield Fault(location, str(error))
 
 
 def _check_methods(values: Mapping[str, Any]) -> Iterator[Fault]:

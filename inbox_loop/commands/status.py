@@ -1,4 +1,4 @@
-"""``inbox-loop status``: how the mailboxes are."""
+"""``inbox-loop status``: how the mailboxes are, and the outbox."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ import typer
 
 from inbox_loop.commands.mailbox_status import ADVICE, MailboxStatus, Verdict, exit_code_of, judge, stale_after
 from inbox_loop.commands.options import ConfigOption, JsonOption, TenantOption, choose_tenants, read_settings
+from inbox_loop.commands.outbox_status import judge_outbox, outbox_record, outbox_sentence
 from inbox_loop.commands.show import in_words, moment, print_line, print_records, print_table
 from inbox_loop.commands.wiring import find_sign_in_trouble, open_database
 from inbox_loop.loop.ports import MessageState
 from inbox_loop.repository.database import Database
 from inbox_loop.repository.health import list_mailbox_health
+from inbox_loop.repository.outbox import PostgresOutbox
 from inbox_loop.repository.tenants import check_tenant
 from inbox_loop.settings import Settings
 
@@ -26,23 +28,28 @@ def show_status(
 ) -> int:
     """Show how every mailbox is, configured or only in the database: last good poll, backlog, quarantine.
 
+    And the outbox: how many new tasks are still to be told of, and how many deliveries were given up.
+
     What is known comes from the database: a running daemon speaks of its mailboxes once a minute; a single poll that
     finds nothing writes nothing. So a mailbox that no daemon ever spoke of, or that single polls have gone on with
     since, is "no daemon", which is no error; one whose daemon fell silent is "silent", and its last error is past.
 
     Exit code 0: all is well. 1: a mailbox has messages in quarantine, was never read, fails, is silent, or its last
-    good poll is too long ago. 3: a mailbox waits for a person to sign in. 4: the database can't be reached.
+    good poll is too long ago; or a delivery was given up. 3: a mailbox waits for a person to sign in. 4: the database
+    can't be reached.
     """
     settings = read_settings(context, config)
     now = datetime.now(UTC)
     tenants = choose_tenants(settings, tenant)
     with open_database(settings) as database:
         statuses = [status for each in tenants for status in _find_statuses(database, settings, each, now)]
+        outbox = judge_outbox(PostgresOutbox(database).find_outbox_state(tenants), settings.outbox)
     if as_json:
-        print_records(_record(status, now) for status in statuses)
+        print_records([*(_record(status, now) for status in statuses), outbox_record(outbox, now)])
     else:
         _print_statuses(statuses, now)
-    return exit_code_of(statuses)
+        print_line(outbox_sentence(outbox, now))
+    return exit_code_of(statuses) or outbox.exit_code
 
 
 def _find_statuses(database: Database, settings: Settings, tenant: str, now: datetime) -> Iterator[MailboxStatus]:
