@@ -19,8 +19,8 @@ SESSIONS = 32
 ROUNDS = 500
 MIXED_ROUNDS = 120
 BATCH_SESSIONS = 16
-BATCH_ROUNDS = 30
-BATCH_SIZE = 40
+BATCH_ROUNDS = 20
+BATCH_SIZE = 25
 
 NOW = "select (extract(epoch from clock_timestamp()) * 1000000)::bigint"
 each_level = pytest.mark.parametrize("level", ["read committed", "repeatable read", "serializable"])
