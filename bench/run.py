@@ -13,15 +13,15 @@ import allowance
 import idle_poll
 import known_mail
 import new_mail
-import upsert
 from figures import Figure, to_json, to_table
 from sizes import FULL, QUICK, Sizes
+from store import benchmark as store
 
 from inbox_loop.commands.logs import configure_logs
 from inbox_loop.settings import LogSettings
 
 BENCHMARKS: dict[str, Callable[[Sizes], Iterator[Figure]]] = {
-    module.BENCHMARK: module.measure for module in (idle_poll, known_mail, allowance, new_mail, upsert)
+    module.BENCHMARK: module.measure for module in (idle_poll, known_mail, allowance, new_mail, store)
 }
 
 

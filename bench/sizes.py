@@ -17,10 +17,14 @@ class Sizes:
     """How long a backfill runs against the quota."""
     new_messages: tuple[int, ...]
     """From the fewest to the most; memory at the last is held against memory at the first."""
-    single_refs: int
-    """Refs found, and refs created, one by one in a round."""
-    batch_refs: int
-    """The same in batches."""
+    store_slices: int
+    """Slices that each side of the task store's comparisons works on."""
+    store_tasks: int
+    """How many very many tasks are."""
+    store_tenants: int
+    """Their tenants."""
+    store_peers: bool
+    """Whether the task store's peers are installed where they are missing, or else left out."""
 
 
 FULL = Sizes(
@@ -29,8 +33,10 @@ FULL = Sizes(
     known_messages=(2_000, 20_000),
     allowance_seconds=75,
     new_messages=(1_000, 5_000, 10_000),
-    single_refs=2_000,
-    batch_refs=10_000,
+    store_slices=60,
+    store_tasks=10_000_000,
+    store_tenants=10_000,
+    store_peers=True,
 )
 
 QUICK = Sizes(
@@ -39,6 +45,8 @@ QUICK = Sizes(
     known_messages=(1_000,),
     allowance_seconds=30,
     new_messages=(200, 600),
-    single_refs=200,
-    batch_refs=1_000,
+    store_slices=6,
+    store_tasks=100_000,
+    store_tenants=100,
+    store_peers=False,
 )
