@@ -8,13 +8,15 @@ import pytest
 
 from inbox_loop.errors import InboxLoopError
 from inbox_loop.repository.database import Database
-from inbox_loop.repository.faults import CONSTRAINTS
+from inbox_loop.repository.faults import CONSTRAINTS, REFUSALS
 from inbox_loop.repository.migrate import Migration, list_migrations, migrate
 from inbox_loop.repository.tasks import TaskStore
 from inbox_loop.repository.tenants import ensure_tenant
-from inbox_loop.task import TaskDraft, UpsertOutcome
+from inbox_loop.task import NewTask, TaskDraft, UpsertOutcome
 
 NOT_BY_TENANT = {"inbox_loop_migrations"}
+# What the tables' own rules are made of; they use nothing but what every path has.
+UNEXPLAINED = {"labels_fit", "normal_ref"}
 
 NAMED = b"""
     select conrelid::regclass::text as on_table, conname as name
@@ -62,6 +64,32 @@ def test_constraints_and_indexes_are_named_after_their_table(database: Database)
 def test_every_constraint_means_something_to_people_and_no_line_is_left_over(database: Database) -> None:
     named = {row["name"] for row in database.rows(NAMED) if not row["name"].endswith("_ix")}
     assert named == CONSTRAINTS.keys()
+
+
+def test_what_the_functions_refuse_is_named_like_no_constraint_and_means_something(database: Database) -> None:
+    bodies = "".join(row["prosrc"] for row in database.rows(b"select prosrc from pg_proc where prolang <> 12"))
+    raised = set(re.findall(r"constraint = '([a-z_]+)'", bodies))
+    assert raised - CONSTRAINTS.keys() == REFUSALS.keys()
+    assert not REFUSALS.keys() & CONSTRAINTS.keys()
+
+
+def test_every_function_and_view_is_explained_and_runs_as_its_caller_on_a_fixed_path(database: Database) -> None:
+    rows = database.rows(
+        b"""select p.proname, p.prosecdef, p.proconfig, p.prosqlbody is not null as bound,
+                   obj_description(p.oid) is not null as explained
+              from pg_proc as p
+             where p.pronamespace = 'public'::regnamespace
+               and not exists (select from pg_depend as d where d.objid = p.oid and d.deptype = 'e')"""
+    )
+    assert len(rows) > 15
+    for row in rows:
+        assert row["explained"] or row["proname"] in UNEXPLAINED, row
+        assert not row["prosecdef"], row
+        # A body that was bound when it was made looks no name up; another one keeps its path.
+        assert row["bound"] or row["proname"] in UNEXPLAINED or "search_path=" in str(row["proconfig"]), row
+    assert database.row(b"select obj_description('task_rows'::regclass) is not null as explained") == {
+        "explained": True
+    }
 
 
 def test_no_column_is_an_identity(database: Database) -> None:
@@ -137,6 +165,7 @@ def test_the_schema_loads_and_upserts_partitioned_by_tenant(empty_database_url: 
         migrate(database, [partitioned(migration) for migration in list_migrations()])
         spread = database.rows(b"select relname from pg_class where relkind = 'p' order by relname")
         assert [row["relname"] for row in spread] == [
+            "idempotency_keys",
             "mailbox_health",
             "mailboxes",
             "messages",
@@ -155,7 +184,8 @@ def test_the_schema_loads_and_upserts_partitioned_by_tenant(empty_database_url: 
             answers = tasks.upsert_tasks(drafts, actor="ann")
             assert [one.number for one in answers] == [1, 2, 3]
             assert tasks.upsert_task(TaskDraft("GMAIL:1#2", "Other"), actor="ann").number == 3
+            assert tasks.create_task(NewTask("A title", parent=2), actor="ann", idempotency_key="k").number == 4
             tasks.delete_task(1, actor="ann")
-            assert tasks.upsert_task(drafts[0], actor="ann").number == 4
+            assert tasks.upsert_task(drafts[0], actor="ann").number == 5
         parts = database.rows(b"select distinct tableoid::regclass::text as part from tasks")
         assert len(parts) > 1

@@ -1,15 +1,17 @@
-"""Tasks: looking them up, listing them by pages, and the steps of a task's life."""
+"""Looking tasks up, by number and by ref, and listing them by pages and filters."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
-from inbox_loop.errors import IllegalMove, InvalidValue, NoSuchTask
+from inbox_loop.errors import InvalidValue, NoSuchTask
 from inbox_loop.repository.database import Database
 from inbox_loop.repository.loop_store import PostgresLoopStore
 from inbox_loop.repository.tasks import TaskStore
 from inbox_loop.repository.tenants import ensure_tenant
-from inbox_loop.task import TaskDraft, TaskStatus
+from inbox_loop.task import NewTask, TaskChange, TaskDraft, TaskFilter, TaskStatus
 
 
 def make(tasks: TaskStore, *refs: str, mailbox: str = "desk", account: str | None = None) -> None:
@@ -56,7 +58,7 @@ def test_a_task_of_another_tenant_is_not_found(tasks: TaskStore, database: Datab
         other.find_task(1)
     with pytest.raises(NoSuchTask):
         other.delete_task(1, actor="ann")
-    assert other.list_tasks() == ()
+    assert (other.list_tasks(), other.count_tasks()) == ((), 0)
     assert other.list_activity(tasks.find_task(1).task_id) == ()
 
 
@@ -78,19 +80,6 @@ def test_tasks_are_listed_by_pages_newest_first(tasks: TaskStore) -> None:
     assert numbers(*first, *second, *third) == [5, 4, 3, 2, 1]
 
 
-def test_a_list_can_be_narrowed(tasks: TaskStore) -> None:
-    make(tasks, "a", "b")
-    make(tasks, "c", "d", mailbox="sales")
-    tasks.finish_task(1, actor="ann")
-    tasks.delete_task(4, actor="ann")
-    assert numbers(*tasks.list_tasks()) == [3, 2, 1]
-    assert numbers(*tasks.list_tasks(include_deleted=True)) == [4, 3, 2, 1]
-    assert numbers(*tasks.list_tasks(mailbox="sales")) == [3]
-    assert numbers(*tasks.list_tasks(statuses=[TaskStatus.DONE])) == [1]
-    assert numbers(*tasks.list_tasks(statuses=[TaskStatus.DONE, TaskStatus.OPEN], mailbox="desk")) == [2, 1]
-    assert tasks.list_tasks(statuses=[TaskStatus.BLOCKED]) == ()
-
-
 def test_a_renamed_mailbox_lists_the_tasks_of_its_earlier_name(
     tasks: TaskStore, store: PostgresLoopStore, database: Database
 ) -> None:
@@ -99,7 +88,7 @@ def test_a_renamed_mailbox_lists_the_tasks_of_its_earlier_name(
     touch(database, "support", "desk@example.com")
     make(tasks, "b", mailbox="support", account="desk@example.com")
     make(tasks, "c", mailbox="sales", account="sales@example.com")
-    assert numbers(*tasks.list_tasks(mailbox="support")) == [2, 1]
+    assert numbers(*tasks.list_tasks(TaskFilter(mailbox="support"))) == [2, 1]
 
 
 def test_a_name_that_another_account_has_now_lists_the_tasks_of_that_account(
@@ -109,70 +98,81 @@ def test_a_name_that_another_account_has_now_lists_the_tasks_of_that_account(
     touch(database, "support", "desk@example.com")
     store.create_mailbox("new@example.com", 1, "sign-in 1")
     make(tasks, "b", account="new@example.com")
-    assert numbers(*tasks.list_tasks(mailbox="desk")) == [2]
-    assert numbers(*tasks.list_tasks(mailbox="support")) == [1]
+    assert numbers(*tasks.list_tasks(TaskFilter(mailbox="desk"))) == [2]
+    assert numbers(*tasks.list_tasks(TaskFilter(mailbox="support"))) == [1]
 
 
 def test_tasks_of_a_mailbox_without_a_row_are_listed_by_its_name(tasks: TaskStore) -> None:
     make(tasks, "a", account="desk@example.com")
     make(tasks, "b", mailbox="sales", account="desk@example.com")
-    assert numbers(*tasks.list_tasks(mailbox="desk")) == [1]
+    assert numbers(*tasks.list_tasks(TaskFilter(mailbox="desk"))) == [1]
 
 
-def test_finishing_marks_a_task_done_and_tells_who_and_what(tasks: TaskStore) -> None:
-    make(tasks, "a")
-    done = tasks.finish_task(1, actor="bob", summary="Answered.")
-    assert done.status is TaskStatus.DONE
-    assert done.completed_at == done.updated_at
-    assert done.updated_at > done.created_at
-    assert done == tasks.find_task(1)
-    created, finished = tasks.list_activity(done.task_id)
-    assert (created.kind, created.actor, created.detail) == ("created", "ann", {})
-    assert (finished.kind, finished.actor, finished.detail) == ("finished", "bob", {"summary": "Answered."})
+# --- filters -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("status", [TaskStatus.OPEN, TaskStatus.IN_PROGRESS, TaskStatus.BLOCKED])
-def test_a_task_can_be_finished_from(database: Database, tasks: TaskStore, status: TaskStatus) -> None:
-    make(tasks, "a")
-    database.row(b"update tasks set status = %(status)s returning 1", {"status": status})
-    assert tasks.finish_task(1, actor="bob").status is TaskStatus.DONE
-
-
-@pytest.mark.parametrize("status", [TaskStatus.DONE, TaskStatus.CANCELLED])
-def test_a_task_can_not_be_finished_from(database: Database, tasks: TaskStore, status: TaskStatus) -> None:
-    make(tasks, "a")
-    database.row(b"update tasks set status = %(status)s, completed_at = now() returning 1", {"status": status})
-    before = tasks.find_task(1)
-    with pytest.raises(IllegalMove, match=f"task 1 can't be finished: it is {status}"):
-        tasks.finish_task(1, actor="bob")
-    assert tasks.find_task(1) == before
-    assert len(tasks.list_activity(before.task_id)) == 1
-
-
-def test_a_deleted_task_can_be_neither_finished_nor_deleted_again(tasks: TaskStore) -> None:
-    make(tasks, "a")
-    deleted = tasks.delete_task(1, actor="ann")
-    for step in (tasks.finish_task, tasks.delete_task):
-        with pytest.raises(IllegalMove, match="it is deleted"):
-            step(1, actor="bob")
-    assert tasks.find_task(1) == deleted
-    assert [activity.kind for activity in tasks.list_activity(deleted.task_id)] == ["created", "deleted"]
-
-
-def test_a_deleted_task_keeps_its_status_and_ref_for_the_record(tasks: TaskStore) -> None:
-    make(tasks, "a")
+@pytest.fixture
+def mixed(tasks: TaskStore) -> TaskStore:
+    """Six tasks: 1 done, 2 blocked, 3 open with labels, 4 deleted, 5 with another text, 6 in a thread."""
+    for number in range(1, 7):
+        labels = ("a", "b") if number == 3 else ("a",) if number == 5 else ()
+        body = "100% Ärger_mit Rechnung" if number == 5 else ""
+        container = "gmail:18C" if number in {1, 6} else None
+        tasks.create_task(NewTask(f"Task {number}", body=body, labels=labels, container_ref=container), actor="ann")
     tasks.finish_task(1, actor="ann")
-    deleted = tasks.delete_task(1, actor="ann")
-    assert (deleted.status, deleted.external_ref) == (TaskStatus.DONE, "a")
+    tasks.update_task(2, TaskChange(status=TaskStatus.BLOCKED), actor="ann")
+    tasks.delete_task(4, actor="ann")
+    return tasks
 
 
 @pytest.mark.parametrize(
-    ("actor", "summary", "field"), [("a\x00", "", "actor"), ("ann", "\ud800", "summary"), ("", "", "actor")]
+    ("wanted", "expected"),
+    [
+        (TaskFilter(), [6, 5, 3, 2, 1]),
+        (TaskFilter(include_deleted=True), [6, 5, 4, 3, 2, 1]),
+        (TaskFilter(statuses=(TaskStatus.DONE,)), [1]),
+        (TaskFilter(statuses=(TaskStatus.DONE, TaskStatus.BLOCKED)), [2, 1]),
+        (TaskFilter(statuses=(TaskStatus.CANCELLED,)), []),
+        (TaskFilter(labels=("a",)), [5, 3]),
+        (TaskFilter(labels=("b", "a")), [3]),
+        (TaskFilter(labels=("A",)), []),
+        (TaskFilter(container_ref=" GMAIL:18c"), [6, 1]),
+        (TaskFilter(container_ref="gmail:18c", statuses=(TaskStatus.OPEN,)), [6]),
+        (TaskFilter(text="TASK 3"), [3]),
+        (TaskFilter(text="ärger_"), [5]),
+        (TaskFilter(text="100%"), [5]),
+        (TaskFilter(text="1_0"), []),
+        (TaskFilter(text="%"), [5]),
+        (TaskFilter(since=datetime(2000, 1, 1, tzinfo=UTC)), [6, 5, 3, 2, 1]),
+        (TaskFilter(since=datetime(2100, 1, 1, tzinfo=UTC)), []),
+    ],
+    ids=str,
 )
-def test_text_that_can_not_be_stored_is_refused_by_its_field(
-    tasks: TaskStore, actor: str, summary: str, field: str
+def test_a_list_and_its_count_are_narrowed_by_all_filters(
+    mixed: TaskStore, wanted: TaskFilter, expected: list[int]
 ) -> None:
-    make(tasks, "a")
-    with pytest.raises(InvalidValue, match=field):
-        tasks.finish_task(1, actor=actor, summary=summary)
-    assert tasks.find_task(1).status is TaskStatus.OPEN
+    assert numbers(*mixed.list_tasks(wanted)) == expected
+    assert mixed.count_tasks(wanted) == len(expected)
+    assert numbers(*mixed.list_tasks(wanted, before_number=3)) == [number for number in expected if number < 3]
+
+
+def test_since_is_the_moment_of_creation_and_included(mixed: TaskStore) -> None:
+    created = [mixed.find_task(number).created_at for number in range(1, 7)]
+    assert numbers(*mixed.list_tasks(TaskFilter(since=created[4]))) == [6, 5]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "field"),
+    [
+        (TaskFilter(text="a\x00"), "text"),
+        (TaskFilter(labels=("\ud800",)), "labels"),
+        (TaskFilter(container_ref="\x00"), "container_ref"),
+        (TaskFilter(mailbox="\x00"), "mailbox"),
+    ],
+)
+def test_a_filter_that_can_not_be_sent_is_refused_by_its_field(
+    mixed: TaskStore, wanted: TaskFilter, field: str
+) -> None:
+    for ask in (mixed.list_tasks, mixed.count_tasks):
+        with pytest.raises(InvalidValue, match=field):
+            ask(wanted)

@@ -12,7 +12,7 @@ from inbox_loop.ref import UNIT_OF_WORK_RULE
 from inbox_loop.repository.database import Database
 from inbox_loop.repository.tasks import TaskStore
 from inbox_loop.repository.tenants import ensure_tenant
-from inbox_loop.task import TaskDraft, TaskStatus, Upserted, UpsertOutcome
+from inbox_loop.task import TaskDraft, TaskFilter, TaskStatus, Upserted, UpsertOutcome
 
 CREATED, FOUND = UpsertOutcome.CREATED, UpsertOutcome.FOUND
 
@@ -146,7 +146,9 @@ def test_tenants_share_neither_refs_nor_numbers(tasks: TaskStore, database: Data
         (TaskDraft("r", "A title", labels=("x" * 101,)), InvalidValue),
         (TaskDraft("r", "A title", labels=("",)), InvalidValue),
         (TaskDraft("r", "A title", project="no-such"), NoSuchProject),
-        (TaskDraft("r\x00", "A title"), InvalidValue),
+        (TaskDraft("r\x00", "A title"), InvalidRef),
+        (TaskDraft("gmail:18c", "A title"), InvalidRef),
+        (TaskDraft("r", " \n"), InvalidValue),
         (TaskDraft("r", "\ud800"), InvalidValue),
         (TaskDraft("r", "A title", source={"to": ["a", {"b\x00": 1}]}), InvalidValue),
     ],
@@ -204,7 +206,7 @@ def test_a_batch_answers_each_item_in_order_and_creates_a_repeated_ref_once(task
 def test_a_batch_is_all_or_nothing(tasks: TaskStore) -> None:
     with pytest.raises(InvalidValue):
         tasks.upsert_tasks([TaskDraft("good", "A title"), TaskDraft("bad", "")], actor="ann")
-    assert tasks.list_tasks(include_deleted=True) == ()
+    assert tasks.list_tasks(TaskFilter(include_deleted=True)) == ()
     assert tasks.upsert_tasks([], actor="ann") == ()
 
 
@@ -254,14 +256,18 @@ def test_the_functions_explain_the_unit_of_work_where_they_are_looked_up(databas
     assert all(UNIT_OF_WORK_RULE in row["text"] for row in rows)
 
 
-def test_the_find_uses_the_partial_index_for_a_ref_in_another_case(database: Database, tasks: TaskStore) -> None:
-    tasks.upsert_tasks([TaskDraft(f"gmail:{n:x}#{n:x}", "A title") for n in range(300)], actor="ann")
-    rows = database.rows(
-        b"explain select t.task_id from tenants as n left join tasks as t on t.tenant_id = n.tenant_id"
-        b" and t.external_ref = 'GMAIL:FF#FF'::citext and t.deleted_at is null where n.slug = 'acme'"
-    )
-    assert any("tasks_tenant_external_ref_uq" in row["QUERY PLAN"] for row in rows)
-    assert tasks.find_task_by_ref("GMAIL:FF#FF").external_ref == "gmail:ff#ff"
+@each_form
+def test_a_find_looks_at_nothing_but_the_ref(tasks: TaskStore, upsert: Upsert) -> None:
+    """What a create would refuse does not matter to a task that is there."""
+    upsert(tasks, TaskDraft("r", "A title"))
+    drifted = TaskDraft("R", "", body="\x00", labels=("x" * 101,), project="no-such", source={"a": object()})
+    assert upsert(tasks, drifted).outcome is FOUND
+
+
+def test_a_thread_is_a_unit_of_work_for_who_says_so(tasks: TaskStore) -> None:
+    draft = TaskDraft("gmail:18c", "The whole thread")
+    assert tasks.upsert_task(draft, actor="ann", allow_container=True).outcome is CREATED
+    assert tasks.upsert_tasks([draft], actor="ann", allow_container=True)[0].outcome is FOUND
 
 
 def test_a_foreign_search_path_does_not_make_the_functions_compare_by_case(database_url: str, tasks: TaskStore) -> None:

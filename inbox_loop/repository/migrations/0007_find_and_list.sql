@@ -45,8 +45,9 @@ language plpgsql stable parallel safe security invoker
 set search_path from current
 as $$
 declare
-    v_tenant uuid := tenant_of(p_tenant);
-    v_ref    citext := normal_ref(p_external_ref);
+    v_tenant  uuid := tenant_of(p_tenant);
+    v_ref     citext := normal_ref(p_external_ref);
+    v_task_id uuid;
 begin
     if num_nonnulls(p_number, v_ref) <> 1 then
         raise exception 'a task is named by p_number or by p_external_ref' using errcode = 'invalid_parameter_value';
@@ -55,21 +56,19 @@ begin
         return query select r.* from task_rows as r where r.tenant_id = v_tenant and r.number = p_number;
         return;
     end if;
-    return query
-    select r.*
-      from task_rows as r
-     where r.tenant_id = v_tenant
-       and r.task_id = coalesce(
-           (select t.task_id
-              from tasks as t
-             where t.tenant_id = v_tenant
-               and t.external_ref_key = ref_key(v_ref::text) and t.external_ref = v_ref and t.deleted_at is null),
-           (select t.task_id
-              from tasks as t
-             where t.tenant_id = v_tenant
-               and t.external_ref_key = ref_key(v_ref::text) and t.external_ref = v_ref and t.deleted_at is not null
-             order by t.deleted_at desc, t.number desc
-             limit 1));
+    select t.task_id into v_task_id
+      from tasks as t
+     where t.tenant_id = v_tenant
+       and t.external_ref_key = ref_key(v_ref::text) and t.external_ref = v_ref and t.deleted_at is null;
+    if not found then
+        select t.task_id into v_task_id
+          from tasks as t
+         where t.tenant_id = v_tenant
+           and t.external_ref_key = ref_key(v_ref::text) and t.external_ref = v_ref and t.deleted_at is not null
+         order by t.deleted_at desc, t.number desc
+         limit 1;
+    end if;
+    return query select r.* from task_rows as r where r.tenant_id = v_tenant and r.task_id = v_task_id;
 end
 $$;
 
@@ -147,12 +146,14 @@ as $$
 declare
     v_tenant uuid := tenant_of(p_tenant);
 begin
+    -- The limit makes it a look-up for each: the planner would rather read a tenant of a few thousand tasks whole.
     return query
-    select r.*
+    select one.*
       from task_numbers(v_tenant, p_statuses, p_labels, p_container_ref, p_mailbox, p_text, p_since, p_include_deleted,
                         p_before_number, p_limit) as fits (number)
-      join task_rows as r on r.tenant_id = v_tenant and r.number = fits.number
-     order by r.number desc;
+     cross join lateral (
+           select r.* from task_rows as r where r.tenant_id = v_tenant and r.number = fits.number limit 1) as one
+     order by fits.number desc;
 end
 $$;
 
