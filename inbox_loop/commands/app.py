@@ -16,13 +16,14 @@ from typing import Annotated
 import typer
 
 from inbox_loop import __version__
+from inbox_loop.commands.failure import tell_failure
 from inbox_loop.commands.logs import configure_logs, log
 from inbox_loop.commands.options import ConfigOption
 from inbox_loop.commands.plain_values import describe_error
 from inbox_loop.commands.registry import COMMANDS, add_commands
-from inbox_loop.commands.show import PROGRAM, print_error
+from inbox_loop.commands.show import PROGRAM
 from inbox_loop.commands.streams import use_utf8, write
-from inbox_loop.errors import EXIT_FINE, EXIT_LOOK, EXIT_USAGE, InboxLoopError
+from inbox_loop.errors import EXIT_FINE, InboxLoopError, UsageError
 from inbox_loop.settings import LogSettings
 
 INTERRUPTED = 130
@@ -69,23 +70,26 @@ def run(arguments: Sequence[str]) -> int:
         code = add_commands(app)(arguments, prog_name=PROGRAM, standalone_mode=False)
     except typer.TyperException as error:
         context: typer.Context | None = getattr(error, "ctx", None)
-        print_error(
-            error.format_message(), f"{context.command_path if context else PROGRAM} --help lists what there is."
-        )
-        return EXIT_USAGE
+        hint = f"{context.command_path if context else PROGRAM} --help lists what there is."
+        return _fail(arguments, UsageError(error.format_message(), hint=hint))
     except InboxLoopError as error:
-        print_error(str(error), error.hint)
-        return error.exit_code
+        return _fail(arguments, error)
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the last resort, so that no user ever meets a traceback
         log.error("command.failed", command=_first_word(arguments), exc_info=error)
-        print_error(
-            f"unexpected {describe_error(error)}",
-            'This is a fault of the program. The log line "command.failed" says where; please report it.',
-        )
-        return EXIT_LOOK
+        hint = 'This is a fault of the program. The log line "command.failed" says where; please report it.'
+        return _fail(arguments, InboxLoopError(f"unexpected {describe_error(error)}", hint=hint))
     return code if isinstance(code, int) else EXIT_FINE
+
+
+def _fail(arguments: Sequence[str], error: InboxLoopError) -> int:
+    """Tell what went wrong, to a program that asks about tasks as a record too; the exit code.
+
+    Decided by the words themselves: a command line that does not parse has no options yet.
+    """
+    tell_failure(error, as_json=_first_word(arguments) == "tasks" and "--json" in arguments)
+    return error.exit_code
 
 
 def _first_word(arguments: Sequence[str]) -> str:

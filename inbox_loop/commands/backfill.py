@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated
 
@@ -12,8 +11,10 @@ import typer
 
 from inbox_loop.commands.endings import exit_code_of, print_endings, run_passes
 from inbox_loop.commands.mailboxes import choose_mailboxes, open_mailboxes
+from inbox_loop.commands.moments import MOMENT_FORMS, read_moment
 from inbox_loop.commands.options import ConfigOption, JsonOption, MailboxOption, read_settings
 from inbox_loop.commands.progress import Progress, show_progress
+from inbox_loop.commands.relay import announce_created
 from inbox_loop.commands.show import print_records, print_table
 from inbox_loop.commands.signals import listening
 from inbox_loop.commands.wiring import open_database
@@ -25,19 +26,13 @@ from inbox_loop.loop.report import PassReport
 
 log = structlog.get_logger()
 
-# Gmail counts dates from 1970. The last year is left out because in some time zone it is the year 10000.
-EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
-LATEST = datetime(9999, 1, 1, tzinfo=UTC)
-
-_MOMENT = "A date (2026-11-30, midnight UTC) or an ISO 8601 moment (2026-11-30T08:00+01:00)."
-
 
 def backfill(
     context: typer.Context,
     *,
     config: ConfigOption = None,
     mailbox: MailboxOption = None,
-    after: Annotated[str | None, typer.Option("--after", metavar="WHEN", help=f"From then on. {_MOMENT}")] = None,
+    after: Annotated[str | None, typer.Option("--after", metavar="WHEN", help=f"From then on. {MOMENT_FORMS}")] = None,
     before: Annotated[str | None, typer.Option("--before", metavar="WHEN", help="Up to then, not included.")] = None,
     query: Annotated[str, typer.Option("--query", help="Only what this Gmail search finds.")] = "",
     dry_run: Annotated[
@@ -67,6 +62,7 @@ def backfill(
         with show_progress() as progress:
             passes = {name: partial(_backfill, opened, request, progress) for name, opened in mailboxes.items()}
             endings = run_passes(passes)
+        announce_created(database, settings)
     print_endings(endings, as_json=as_json)
     return exit_code_of(endings)
 
@@ -86,29 +82,10 @@ def _print_previews(mailboxes: dict[str, Mailbox], request: BackfillRequest, *, 
 
 
 def _range(after: str | None, before: str | None) -> DateRange:
-    wanted = DateRange(_moment("--after", after), _moment("--before", before))
+    wanted = DateRange(
+        after=None if after is None else read_moment("--after", after),
+        before=None if before is None else read_moment("--before", before),
+    )
     if wanted.after is not None and wanted.before is not None and wanted.after > wanted.before:
         raise UsageError("--after is later than --before: no message lies between", hint="Exchange the two.")
     return wanted
-
-
-def _moment(option: str, text: str | None) -> datetime | None:
-    """Read a date as midnight UTC, so that a backfill is the same in every time zone."""
-    if text is None:
-        return None
-    try:
-        moment = datetime.fromisoformat(text)
-        moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
-    except ValueError:
-        raise UsageError(f"{option}: {text!r} is no date", hint=_MOMENT) from None
-    except OverflowError:
-        raise _out_of_range(option, text) from None
-    if not EARLIEST <= moment < LATEST:
-        raise _out_of_range(option, text)
-    return moment
-
-
-def _out_of_range(option: str, text: str) -> UsageError:
-    return UsageError(
-        f"{option}: {text!r} is not in the years 1970 to 9998", hint=f"Without {option} there is no bound on that side."
-    )

@@ -14,6 +14,10 @@ _INTRODUCTION = """
 Results go to standard output, logs to standard error. With `--json`, each result is a JSON object on a line of its own.
 `python -m inbox_loop` is the same program.
 
+With `--json`, the commands under `tasks` also tell why they failed: beside the words on standard error and the exit
+code, a line of standard output is an object with `error` (a code that stays the same), `message`, `hint`,
+`retryable` (whether the same may work later) and `task_number` (the task that it collides with, or null).
+
 """
 
 _EXIT_CODES = (

@@ -8,11 +8,12 @@ from __future__ import annotations
 import os
 import pwd
 import re
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
-from inbox_loop.errors import NoSuchMessage
+from inbox_loop.errors import NoSuchMessage, NoSuchTask
 from inbox_loop.ref import GMAIL_ID, Ref, check_external_ref
 from inbox_loop.repository.tasks import TaskStore
 from inbox_loop.task import Task
@@ -22,16 +23,35 @@ MessageArgument = Annotated[
     str, typer.Argument(metavar="MESSAGE_ID|REF", help="Gmail's message id, or gmail:<threadId>#<messageId>.")
 ]
 
+# Every number of so many digits fits into Postgres's bigint.
+_MAX_DIGITS = 18
+
 
 def find_named_task(store: TaskStore, name: str) -> Task:
     """The task of this number, deleted or not, or the live one with this ref.
 
-    Raises ``NoSuchTask``, and ``InvalidRef`` for a ref that names a thread instead of a message.
+    Raises ``NoSuchTask``, and ``InvalidRef`` for a ref that names a thread instead of a message, unless a task has it.
     """
+    return _find_task(store, name, store.find_task_by_ref)
+
+
+def find_named_task_or_tombstone(store: TaskStore, name: str) -> Task:
+    """Like ``find_named_task``, but where no live task has the ref, the one deleted last of those that had it."""
+    return _find_task(store, name, store.find_task_or_tombstone)
+
+
+def _find_task(store: TaskStore, name: str, find_by_ref: Callable[[str], Task]) -> Task:
     number = name.strip().removeprefix("#")
     if number.isascii() and number.isdigit():
+        if len(number) > _MAX_DIGITS:
+            raise NoSuchTask("the tenant has no task with a number as long as that")
         return store.find_task(int(number))
-    return store.find_task_by_ref(check_external_ref(name))
+    ref = check_external_ref(name, allow_container=True)
+    try:
+        return find_by_ref(ref)
+    except NoSuchTask:
+        check_external_ref(ref)
+        raise
 
 
 def read_message_id(name: str) -> str:

@@ -39,8 +39,16 @@ COMMANDS: Table = {
         "Tasks, for people and scripts.",
         {
             "list": "tasks_list:list_tasks",
+            "count": "tasks_count:count_tasks",
             "show": "tasks_show:show_task",
+            "create": "tasks_create:create_task",
+            "upsert": "tasks_upsert:upsert_task",
+            "update": "tasks_update:update_task",
+            "finish": "tasks_finish:finish_task",
+            "cancel": "tasks_cancel:cancel_task",
             "delete": "tasks_delete:delete_task",
+            "restore": "tasks_restore:restore_task",
+            "purge": "tasks_purge:purge",
         },
     ),
     "messages": Group(
@@ -48,6 +56,13 @@ COMMANDS: Table = {
         {
             "list": "messages_list:list_messages",
             "explain": "messages_explain:explain_message",
+        },
+    ),
+    "outbox": Group(
+        "Deliveries to the webhook that wait or were given up.",
+        {
+            "list": "outbox_list:list_outbox",
+            "retry": "outbox_retry:retry_outbox",
         },
     ),
     "auth": Group(

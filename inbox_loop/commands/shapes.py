@@ -33,8 +33,12 @@ def task_record(task: Task) -> dict[str, object]:
 
 
 def full_task_record(task: Task, activities: Iterable[Activity]) -> dict[str, object]:
-    """A task with its body and all that happened to it, oldest first."""
-    return task_record(task) | {"body": task.body, "activity": [activity_record(each) for each in activities]}
+    """A task with the number of its parent, its body and all that happened to it, oldest first."""
+    return task_record(task) | {
+        "parent": task.parent,
+        "body": task.body,
+        "activity": [activity_record(each) for each in activities],
+    }
 
 
 def activity_record(activity: Activity) -> dict[str, object]:

@@ -1,0 +1,30 @@
+"""``inbox-loop tasks restore``: bring a deleted task back."""
+
+from __future__ import annotations
+
+import typer
+
+from inbox_loop.commands.naming import TaskArgument, find_actor, find_named_task_or_tombstone
+from inbox_loop.commands.options import ConfigOption, TenantOption, read_settings
+from inbox_loop.commands.task_answers import print_task
+from inbox_loop.commands.task_options import TaskJsonOption
+from inbox_loop.commands.wiring import open_tenant
+from inbox_loop.repository.tasks import TaskStore
+
+
+def restore_task(
+    context: typer.Context,
+    task: TaskArgument,
+    *,
+    tenant: TenantOption = None,
+    config: ConfigOption = None,
+    as_json: TaskJsonOption = False,
+) -> None:
+    """Bring a deleted task back as it was. A ref names the live task that holds it, else the one deleted last.
+
+    Refused when another task holds its ref by now: the error names that one.
+    """
+    with open_tenant(read_settings(context, config), tenant) as (database, chosen):
+        store = TaskStore(database, tenant=chosen)
+        restored = store.restore_task(find_named_task_or_tombstone(store, task).number, actor=find_actor())
+    print_task(restored, f"Task {restored.number} is {restored.status}.", as_json=as_json)
