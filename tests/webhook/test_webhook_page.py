@@ -29,6 +29,7 @@ from inbox_loop.webhook.payload import render_payload
 from inbox_loop.webhook.sender import Sender
 
 PAGE = (Path(__file__).parents[2] / "docs" / "webhook.md").read_text(encoding="utf-8")
+WORDS = {6: "six", 8: "eight"}
 DELIVERY = Delivery(
     tenant_id=UUID(int=1),
     notification_id=1,
@@ -113,7 +114,7 @@ def test_the_page_names_every_error_and_the_numbers_are_those_of_the_code() -> N
     defaults = OutboxSettings()
     assert f"`outbox.webhook_timeout_seconds` ({defaults.webhook_timeout_seconds:.0f})" in PAGE
     assert f"`outbox.webhook_attempts` ({defaults.webhook_attempts}, " in PAGE
-    assert FIRST_WAIT == timedelta(seconds=5)
-    assert LONGEST_WAIT == timedelta(hours=6)
-    assert SIDE_BY_SIDE == 8
+    assert f"after {FIRST_WAIT.seconds} seconds" in PAGE
+    assert f"{WORDS[LONGEST_WAIT // timedelta(hours=1)]} hours" in PAGE
+    assert f"{WORDS[SIDE_BY_SIDE].capitalize()} posts" in PAGE
     assert f"`{CHANNEL}`" in PAGE
