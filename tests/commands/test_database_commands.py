@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from fixtures.database import superuser_url
 
 from inbox_loop.embedded.folders import prepare_place
 from inbox_loop.embedded.locks import FileLock
@@ -310,9 +311,27 @@ def test_an_outdated_database_is_refused_with_the_command_to_type_and_works_afte
     after = run_inside("db", "status", **url)
     assert (after.returncode, after.stdout) == (
         EXIT_FINE,
-        f"The schema is at version {len(migrated)}, up to date.\n",
+        f"The schema is at version {len(migrated)}, up to date.\nThe walls between tenants hold the database user.\n",
     )
     assert records_of(run_inside("tasks", "list", "--json", **url)) == []
+
+
+def test_a_database_user_whom_the_walls_between_tenants_do_not_hold_is_told_so(
+    run_inside: RunCommand, database_url: str
+) -> None:
+    for url, hold, words in (
+        (database_url, True, "The walls between tenants hold the database user."),
+        (
+            superuser_url(database_url),
+            False,
+            "The database user passes by the walls between tenants: it is a superuser",
+        ),
+    ):
+        done = run_inside("db", "status", INBOX_LOOP_DATABASE__URL=url)
+        assert done.returncode == EXIT_FINE
+        assert done.stdout.splitlines()[1].startswith(words)
+        (status,) = records_of(run_inside("db", "status", "--json", INBOX_LOOP_DATABASE__URL=url))
+        assert status["walls_hold"] is hold
 
 
 @pytest.fixture
@@ -359,7 +378,22 @@ def test_tenants_do_not_see_each_other_and_several_must_be_told_apart(
 
 @pytest.mark.parametrize(
     "command",
-    ["status", "tasks list", "tasks show 1", "tasks delete 1", "messages list", "messages explain a1"],
+    [
+        "status",
+        "tasks list",
+        "tasks count",
+        "tasks show 1",
+        "tasks create --title x",
+        "tasks upsert --ref gmail:f0#a1 --title x",
+        "tasks update 1 --title x",
+        "tasks finish 1",
+        "tasks cancel 1",
+        "tasks delete 1",
+        "tasks restore 1",
+        "tasks purge --deleted-after 90d",
+        "messages list",
+        "messages explain a1",
+    ],
 )
 def test_a_tenant_that_nobody_knows_is_an_error_that_names_the_nearest(run: RunCommand, command: str) -> None:
     done = run(*command.split(), "--tenant", "defualt")
