@@ -6,9 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 
-import psycopg
 import pytest
-from fixtures.database import superuser_url
 from support.crowd import GATE, Answer, Crowd
 from support.rivals import open_connections
 
@@ -28,10 +26,7 @@ each_level = pytest.mark.parametrize("level", ["read committed", "repeatable rea
 
 @pytest.fixture
 def crowd(database_url: str, tasks: TaskStore) -> Iterator[Crowd]:  # noqa: ARG001 - makes the tenant
-    """The sessions. The thousands of races they lose are kept out of the server's log, which costs more than a race."""
-    with psycopg.connect(superuser_url(database_url), autocommit=True) as connection:
-        name = psycopg.sql.Identifier(connection.info.dbname)
-        connection.execute(psycopg.sql.SQL("alter database {} set log_min_messages = fatal").format(name))
+    """The sessions."""
     with open_connections(database_url, SESSIONS + 1) as connections:
         yield Crowd(connections)
 
