@@ -22,7 +22,8 @@ UNIT_OF_WORK_RULE = (
     "gmail:<threadId>#<messageId>. Refs are compared without regard to case."
 )
 
-_GMAIL = re.compile(rf"gmail:(?P<thread>{GMAIL_ID})#(?P<message>{GMAIL_ID})", re.IGNORECASE)
+# ASCII, because without it the Turkish dotted capital I is an i in another case.
+_GMAIL = re.compile(rf"gmail:(?P<thread>{GMAIL_ID})#(?P<message>{GMAIL_ID})", re.IGNORECASE | re.ASCII)
 _GMAIL_ID = re.compile(GMAIL_ID)
 # General categories Cc and Cs.
 _UNFIT = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -63,6 +64,8 @@ def check_external_ref(text: str, *, allow_container: bool = False) -> str:
     A ``gmail`` ref must name the message. ``allow_container`` is for a caller to whom the thread is the unit.
     Raises ``InvalidRef``: empty, over 512 characters, control characters, lone surrogates, container-only.
     """
+    if _GMAIL.fullmatch(text):
+        return text
     ref = unicodedata.normalize("NFC", text.strip())
     if not ref:
         raise InvalidRef("external_ref is empty", hint=UNIT_OF_WORK_RULE)

@@ -74,3 +74,10 @@ def test_what_postgres_or_a_reader_would_stumble_over_is_refused(ref: str) -> No
 def test_the_longest_ref_passes_and_normal_forms_meet() -> None:
     assert check_external_ref("é" * MAX_LENGTH) == "é" * MAX_LENGTH
     assert check_external_ref("cafe\u0301:1") == check_external_ref("caf\u00e9:1")
+
+
+def test_a_ref_with_a_look_alike_letter_is_no_gmail_ref() -> None:
+    """U+0130 lower-cases to an i with a dot, and matches an i where case is ignored."""
+    with pytest.raises(InvalidRef):
+        Ref.parse("gma\u0130l:18c#18d")
+    assert check_external_ref("gma\u0130l:18c") == "gma\u0130l:18c"

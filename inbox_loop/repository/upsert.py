@@ -20,6 +20,7 @@ from inbox_loop.task import TaskDraft, TaskStatus, Upserted, UpsertOutcome
 
 Run = Callable[[bytes, Params], list[DictRow]]
 _SQL = Statements("upsert")
+_STATUSES = {status.value: status for status in TaskStatus}
 _FIND_ONE, _FIND_MANY = _SQL["find_live_task"], _SQL["find_live_tasks"]
 
 
@@ -68,6 +69,6 @@ def upserted_of(row: DictRow) -> Upserted:
     return Upserted(
         task_id=row["task_id"],
         number=row["number"],
-        status=TaskStatus(row["status"]),
+        status=_STATUSES[row["status"]],
         outcome=UpsertOutcome.CREATED if row["created"] else UpsertOutcome.FOUND,
     )
