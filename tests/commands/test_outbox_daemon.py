@@ -1,0 +1,175 @@
+"""The daemon beside its mailboxes: it tells of new tasks at once, ends soon, and purges what is over."""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import psycopg
+import pytest
+from structlog.testing import capture_logs
+from support.listening import heard, listener
+from support.receiver import SECRET, Receiver, silent
+from support.running import Running
+from support.waiting import wait_until
+
+from inbox_loop.commands.daemon_outbox import Step
+from inbox_loop.commands.daemon_purge import purge_once
+from inbox_loop.commands.relay import announce_all
+from inbox_loop.errors import InboxLoopError
+from inbox_loop.repository.database import Database
+from inbox_loop.repository.outbox import PostgresOutbox
+from inbox_loop.repository.tasks import TaskStore
+from inbox_loop.repository.tenants import ensure_tenant
+from inbox_loop.settings import RetentionSettings, Settings
+from inbox_loop.task import NewTask, TaskDraft
+
+StartCommand = Callable[..., Running]
+CREATE = "select number from task_upsert_by_external_ref('default', %s, 'A title')"
+
+
+@pytest.fixture
+def with_webhook(variables: dict[str, str], receiver: Receiver) -> dict[str, str]:
+    """Settings of a mailbox and a webhook."""
+    return variables | {
+        "INBOX_LOOP_OUTBOX__WEBHOOK_URL": receiver.url,
+        "INBOX_LOOP_OUTBOX__WEBHOOK_SECRET": SECRET,
+        "INBOX_LOOP_OUTBOX__WEBHOOK_TIMEOUT_SECONDS": "60",
+    }
+
+
+def test_a_plain_sql_create_is_heard_within_a_second_and_posted_and_a_stop_ends_a_post_that_hangs(
+    start_command: StartCommand, with_webhook: dict[str, str], receiver: Receiver, database_url: str
+) -> None:
+    daemon = start_command("run", **with_webhook)
+    daemon.wait_for("daemon.ready")
+    with listener(database_url) as session, psycopg.connect(database_url, autocommit=True) as writer:
+        writer.execute(CREATE.encode(), ["gmail:1#a"])
+        committed = time.monotonic()
+        (announced,) = heard(session, count=1)
+        assert time.monotonic() - committed < 1
+        told = daemon.wait_for("outbox.delivered")
+        assert (told["tenant"], told["task_number"], told["attempts"]) == ("default", 1, 1)
+        assert [each.headers["webhook-id"] for each in receiver.posted] == [announced["event_id"]]
+        receiver.usual = silent
+        writer.execute(CREATE.encode(), ["gmail:1#b"])
+        wait_until(lambda: len(receiver.posted) == 2)
+    daemon.process.send_signal(signal.SIGHUP)
+    daemon.wait_for("daemon.ready", count=2)  # a reload cuts the post off, and the next one is made at once
+    wait_until(lambda: len(receiver.posted) == 3)
+    asked = time.monotonic()
+    daemon.process.send_signal(signal.SIGTERM)
+    assert daemon.end() == 0
+    assert time.monotonic() - asked < 10
+    with Database(database_url) as database:
+        (cut_off,) = PostgresOutbox(database).list_undelivered(["default"])
+    assert (cut_off.task_number, cut_off.attempts, cut_off.last_error) == (2, 0, None)
+    assert cut_off.next_attempt_at < datetime.now(UTC)  # due at once, for the next daemon
+    text = json.dumps(daemon.events)
+    assert "s3cret" not in text
+    assert SECRET not in text
+
+
+# --- trouble --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def outbox(database: Database) -> PostgresOutbox:
+    ensure_tenant(database, "default", [])
+    TaskStore(database, tenant="default").upsert_task(TaskDraft("gmail:1#a", "A title"), actor="ann")
+    return PostgresOutbox(database)
+
+
+def test_trouble_is_logged_when_it_begins_and_when_it_ends(database_url: str, outbox: PostgresOutbox) -> None:
+    step = Step("announce", lambda: announce_all(outbox, Settings()))
+    with psycopg.connect(database_url, autocommit=True) as owner, capture_logs() as lines:
+        owner.execute("alter table notifications rename to elsewhere")
+        for _ in range(3):
+            step.run()
+        owner.execute("alter table elsewhere rename to notifications")
+        for _ in range(3):
+            step.run()
+    assert [(each["event"], each["step"]) for each in lines] == [
+        ("outbox.interrupted", "announce"),
+        ("outbox.recovered", "announce"),
+    ]
+    assert isinstance(lines[0]["exc_info"], InboxLoopError)
+    assert lines[1]["error"] == lines[0]["exc_info"].code
+    assert not outbox.find_unannounced()
+
+
+def test_an_error_that_nobody_foresaw_ends_no_step_and_is_logged_once() -> None:
+    def fail() -> None:
+        raise ZeroDivisionError
+
+    step = Step("announce", fail)
+    with capture_logs() as lines:
+        step.run()
+        step.run()
+    assert [(each["event"], each["log_level"]) for each in lines] == [("outbox.fault", "error")]
+
+
+# --- purge ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def over(database: Database, outbox: PostgresOutbox) -> TaskStore:
+    """A task deleted long ago, one finished long ago, one open, and an idempotency key that has expired."""
+    tasks = TaskStore(database, tenant="default")
+    tasks.delete_task(1, actor="ann")
+    tasks.create_task(NewTask("Finished"), actor="ann", idempotency_key="k")
+    tasks.finish_task(2, actor="ann")
+    tasks.create_task(NewTask("Open"), actor="ann")
+    outbox.announce_only(10)
+    database.rows(b"update tasks set deleted_at = deleted_at - interval '91 days' returning 1")
+    database.rows(b"update tasks set completed_at = completed_at - interval '91 days' returning 1")
+    database.rows(b"update idempotency_keys set created_at = created_at - interval '73 hours' returning 1")
+    return tasks
+
+
+NINETY_DAYS = timedelta(days=90)
+
+
+@pytest.mark.parametrize(
+    ("retention", "purged", "left"),
+    [
+        (RetentionSettings(), 0, [3, 2, 1]),
+        (RetentionSettings(deleted_after=NINETY_DAYS), 1, [3, 2]),
+        (RetentionSettings(finished_after=NINETY_DAYS), 1, [3, 1]),
+        (RetentionSettings(deleted_after=NINETY_DAYS, finished_after=NINETY_DAYS), 2, [3]),
+        (RetentionSettings(deleted_after=2 * NINETY_DAYS), 0, [3, 2, 1]),
+    ],
+    ids=["off", "deleted", "finished", "both", "not yet"],
+)
+def test_the_purge_goes_by_the_settings_and_is_logged_when_it_purged_something(
+    database: Database, over: TaskStore, retention: RetentionSettings, purged: int, left: list[int]
+) -> None:
+    settings = Settings(retention=retention)
+    with capture_logs() as lines:
+        purge_once(settings, database, threading.Event())
+        purge_once(settings, database, threading.Event())
+    assert [(each["event"], each["tasks"], each["keys"]) for each in lines] == [("retention.purged", purged, 1)]
+    found = database.rows(b"select number from tasks order by number desc")
+    assert [row["number"] for row in found] == left
+    assert over.find_task(3).title == "Open"
+
+
+def test_a_purge_that_meets_trouble_is_logged_and_returns(database: Database, over: TaskStore) -> None:
+    del over
+    with database.own_connection() as other, capture_logs() as lines:
+        other.execute(b"alter table idempotency_keys rename to elsewhere")
+        purge_once(Settings(), database, threading.Event())
+    assert [(each["event"], each["log_level"]) for each in lines] == [("retention.failed", "warning")]
+
+
+def test_a_stop_ends_a_purge_between_two_batches(database: Database, over: TaskStore) -> None:
+    del over
+    stop = threading.Event()
+    stop.set()
+    with capture_logs() as lines:
+        purge_once(Settings(retention=RetentionSettings(deleted_after=NINETY_DAYS)), database, stop)
+    assert lines == []
