@@ -14,7 +14,9 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from fixtures.database import making_databases
 from fixtures.desk import make_mailbox
+from fixtures.embedded import reachable_folder
 from support.desk import Desk
 from support.rows import rows_of
 
@@ -29,6 +31,7 @@ from inbox_loop.task import NewTask, Task, TaskDraft, TaskFilter, UpsertOutcome
 
 EVERYTHING = TaskFilter(include_deleted=True)
 TIMEOUT_SECONDS = 30
+PAGE = Path(__file__).parents[2] / "docs" / "backup.md"
 
 WALLS = """
     select relname, relrowsecurity, relforcerowsecurity, polname, pg_get_expr(polqual, polrelid)
@@ -59,7 +62,7 @@ class Programs:
 
     def restore(self, file: Path, url: str) -> subprocess.CompletedProcess[str]:
         """All that is in the file, into a database with nothing in it; whole or not at all."""
-        return self.run("pg_restore", "--single-transaction", f"--dbname={url}", str(file))
+        return self.run("pg_restore", "--single-transaction", "--no-owner", f"--dbname={url}", str(file))
 
 
 @pytest.fixture(scope="module")
@@ -76,11 +79,18 @@ def programs() -> Programs:
     return found
 
 
-@pytest.fixture
-def other_server(new_folder: Path) -> Iterator[str]:
-    """A database with nothing in it, on a server of its own."""
-    with use_embedded(new_folder) as url:
+@pytest.fixture(scope="module")
+def other_server() -> Iterator[str]:
+    """A private server that is not the one the other tests share."""
+    with reachable_folder() as folder, use_embedded(folder) as url:
         yield url
+
+
+@pytest.fixture
+def other_database_url(other_server: str) -> Iterator[str]:
+    """A database with nothing in it, on that server."""
+    with making_databases(other_server, "other") as make:
+        yield make("template0")
 
 
 @pytest.fixture
@@ -118,11 +128,11 @@ def dump_file(
 
 
 @pytest.fixture
-def restored_desk(programs: Programs, busy_desk: Desk, dump_file: Path, other_server: str) -> Iterator[Desk]:
+def restored_desk(programs: Programs, busy_desk: Desk, dump_file: Path, other_database_url: str) -> Iterator[Desk]:
     """The same mailbox over the restored database."""
-    done = programs.restore(dump_file, other_server)
+    done = programs.restore(dump_file, other_database_url)
     assert (done.returncode, done.stderr) == (0, "")
-    with Database(other_server) as database:
+    with Database(other_database_url) as database:
         check_schema(database)
         yield replace(busy_desk, database=database, mailbox=make_mailbox(database, busy_desk.gmail))
 
@@ -138,9 +148,9 @@ def read_all_again(desk: Desk) -> list[int]:
 
 
 def test_a_restored_database_has_every_row_and_the_walls_and_goes_on_without_a_double(
-    busy_desk: Desk, restored_desk: Desk, database_url: str, other_server: str
+    busy_desk: Desk, restored_desk: Desk, database_url: str, other_database_url: str
 ) -> None:
-    with psycopg.connect(database_url) as here, psycopg.connect(other_server) as there:
+    with psycopg.connect(database_url) as here, psycopg.connect(other_database_url) as there:
         assert rows_of(there) == rows_of(here)
         assert there.execute(WALLS).fetchall() == here.execute(WALLS).fetchall()
         there.execute("select set_config('inbox_loop.tenant_id', gen_random_uuid()::text, false)")
@@ -193,4 +203,12 @@ def test_without_row_security_the_owner_gets_no_dump_rather_than_a_part(
     assert busy_desk.all_tasks()
     done = programs.dump(database_url, tmp_path / "refused.dump")
     assert done.returncode == 1
-    assert "query would be affected by row-level security policy" in done.stderr
+    (said, _) = done.stderr.split(' for table "', maxsplit=1)
+    assert said == "pg_dump: error: query failed: ERROR:  query would be affected by row-level security policy"
+    assert said in PAGE.read_text(encoding="utf-8")
+
+
+def test_the_page_gives_the_commands_that_are_run_here() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert "pg_dump --enable-row-security --format=custom --file=" in page
+    assert "pg_restore --single-transaction --no-owner --dbname=" in page
