@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
 from uuid import UUID
 
 from inbox_loop.loop.ports import EVERY_DATE, FoundBy, MessageId, MessageState, Outcome
@@ -35,7 +34,10 @@ TABLES = (
 
 @dataclass(frozen=True, slots=True)
 class Beta:
-    """What ``beta`` has: tasks 1 (live), 2 (deleted), 3 (done), 4 (live, with a key), one mailbox and two messages."""
+    """What ``beta`` has: tasks 1 (live), 2 (deleted), 3 (done), 4 (live, with a key), one mailbox and two messages.
+
+    The notification of task 4 was given up.
+    """
 
     tenant_id: UUID
     mailbox_id: UUID
@@ -52,6 +54,8 @@ def fill_both(database: Database) -> Beta:
     tasks = TaskStore(database, tenant="beta")
     tasks.delete_task(2, actor=SECRET)
     tasks.finish_task(3, actor=SECRET, summary=SECRET)
+    PostgresOutbox(database).announce_only(3)
+    database.rows(b"update notifications set gave_up_at = now() where announced_at is null returning 1")
     mailbox = PostgresLoopStore(database, tenant="beta", mailbox="zebra", project=None).find_mailbox()
     assert mailbox is not None
     tenant_id = database.for_tenant("beta").tenant_id
@@ -83,10 +87,3 @@ def everything_of(database: Database, tenant_id: UUID) -> object:
         found[table] = [row["row"] for row in database.rows(statement, {"tenant_id": tenant_id})]
         assert found[table], f"{table} has no row of the tenant, and proves nothing"
     return found
-
-
-def let_keys_and_deletions_age(database: Database) -> None:
-    """As if all that was done was done four days ago."""
-    age = {"age": timedelta(days=4)}
-    database.rows(b"update idempotency_keys set created_at = created_at - %(age)s returning 1", age)
-    database.rows(b"update tasks set deleted_at = deleted_at - %(age)s returning 1", age)
