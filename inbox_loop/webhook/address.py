@@ -16,7 +16,7 @@ class Address:
 
     secure: bool
     host: str
-    port: int | None
+    port: int
     target: str
     """Path and query, as they stand in a request."""
 
@@ -35,4 +35,5 @@ def read_address(url: str) -> Address:
     if "@" in parts.netloc:
         raise ValueError("must not hold a user name or password; posts are signed instead")
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    return Address(parts.scheme == "https", parts.hostname, port, target)
+    secure = parts.scheme == "https"
+    return Address(secure, parts.hostname, port or (443 if secure else 80), target)

@@ -80,6 +80,10 @@ class _Bounded(HTTPConnection):
 
     bounds: Bounds
 
+    def connect(self) -> None:
+        super().connect()
+        self.sock.settimeout(self.bounds.seconds_left())
+
     def _new_conn(self) -> socket.socket:
         opening = Bounds(min(self.bounds.deadline, time.monotonic() + OPEN_SECONDS), self.bounds.stop)
         connected = _connect(self.host, self.port, opening)

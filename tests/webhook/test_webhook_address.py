@@ -10,13 +10,14 @@ from inbox_loop.webhook.address import read_address
 @pytest.mark.parametrize(
     ("url", "secure", "host", "port", "target"),
     [
-        ("https://hooks.example.com/inbox", True, "hooks.example.com", None, "/inbox"),
-        ("https://hooks.example.com", True, "hooks.example.com", None, "/"),
+        ("https://hooks.example.com/inbox", True, "hooks.example.com", 443, "/inbox"),
+        ("https://hooks.example.com", True, "hooks.example.com", 443, "/"),
         ("https://hooks.example.com:8443/a?b=c#d", True, "hooks.example.com", 8443, "/a?b=c"),
         ("http://[::1]:8080/a", False, "::1", 8080, "/a"),
+        ("http://[::1]/a", False, "::1", 80, "/a"),
     ],
 )
-def test_a_url_is_taken_apart(*, url: str, secure: bool, host: str, port: int | None, target: str) -> None:
+def test_a_url_is_taken_apart(*, url: str, secure: bool, host: str, port: int, target: str) -> None:
     address = read_address(url)
     assert (address.secure, address.host, address.port, address.target) == (secure, host, port, target)
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
+from io import StringIO
 from pathlib import Path
 from uuid import UUID
 
@@ -17,8 +18,10 @@ import pytest
 from support.receiver import SECRET, Answering, Receiver, close, drip, raw, silent, status
 
 from inbox_loop import __version__
+from inbox_loop.commands.logs import configure_logs
 from inbox_loop.errors import Stopped
 from inbox_loop.loop.outbox_ports import Answer, Delivery, TaskInBrief, Trouble
+from inbox_loop.settings import LogSettings
 from inbox_loop.task import TaskStatus
 from inbox_loop.webhook.sender import Sender, read_retry_after
 from inbox_loop.webhook.signature import read_secret, sign
@@ -110,6 +113,7 @@ def test_the_largest_task_fits(receiver: Receiver, sender_to: MakeSender) -> Non
         (status(429, "Retry-After: 120"), Answer(429, timedelta(minutes=2))),
         (status(503, "Retry-After: Mon, 30 Nov 2026 12:01:00 GMT"), Answer(503, timedelta(seconds=59.5))),
         (raw(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n"), Answer(200)),
+        (raw(b"HTTP/1.1 200 OK\r\nno colon here\r\n\r\n"), Answer(200)),
         (raw(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n"), Trouble.BAD_ANSWER),
         (raw(b"HTTP/1.1 200 OK\r\n" + b"".join(b"X-%d: y\r\n" % n for n in range(200))), Trouble.BAD_ANSWER),
         (raw(b"HTTP/1.1 200 OK\r\nX: " + b"y" * 100_000), Trouble.BAD_ANSWER),
@@ -253,6 +257,17 @@ def test_a_sender_shows_neither_url_nor_secret(sender_to: MakeSender) -> None:
     shown = f"{sender!r} {sender} {vars(sender)}"
     assert "s3cret" not in shown
     assert SECRET.removeprefix("whsec_") not in shown
+
+
+@pytest.mark.usefixtures("logging_restored")
+def test_whatever_a_receiver_answers_puts_no_url_into_the_log(receiver: Receiver, sender_to: MakeSender) -> None:
+    receiver.usual = raw(b"HTTP/1.1 200 OK\r\ns3cret without a colon\r\n\r\n")
+    stream = StringIO()
+    configure_logs(LogSettings(format="json", level="debug"), stream)
+    sender_to(receiver.url).send(DELIVERY, NOW)
+    assert "library.warned" in stream.getvalue()  # urllib3 names the URL, and its text is left out
+    assert "s3cret" not in stream.getvalue()
+    assert "127.0.0.1" not in stream.getvalue()
 
 
 @pytest.mark.parametrize("value", [None, "", "soon", "-5", "1.5", "٣", "Mon, 99 Nov 2026 12:00:00 GMT"])
