@@ -17,6 +17,8 @@ from inbox_loop.settings import Duration
 # Gmail counts dates from 1970. The last year is left out because in some time zone it is the year 10000.
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST = datetime(9999, 1, 1, tzinfo=UTC)
+# Counted back from today, it ends in a year that Postgres and Python both know.
+LONGEST_AGE = timedelta(days=36_525)
 
 MOMENT_FORMS = "A date (2026-11-30, midnight UTC) or an ISO 8601 moment (2026-11-30T08:00+01:00)."
 AGE_FORMS = "An age is a number and s, m, h, d or w: 90s, 12h, 7d."
@@ -54,12 +56,15 @@ def read_moment_or_age(option: str, text: str, now: datetime) -> datetime:
 
 def read_age(option: str, text: str) -> timedelta:
     """Read a length of time in the form the configuration has it in, more than none. Raises ``UsageError``."""
-    if _AGE.fullmatch(text):
-        try:
-            return _DURATION.validate_python(text)
-        except (ValidationError, OverflowError):
-            raise UsageError(f"{option}: {text!r} is too short or too long an age", hint=AGE_FORMS) from None
-    raise UsageError(f"{option}: {text!r} is no age", hint=AGE_FORMS)
+    if not _AGE.fullmatch(text):
+        raise UsageError(f"{option}: {text!r} is no age", hint=AGE_FORMS)
+    try:
+        age = _DURATION.validate_python(text)
+    except (ValidationError, OverflowError):
+        age = timedelta.max
+    if age > LONGEST_AGE:
+        raise UsageError(f"{option}: {text!r} is not an age of more than nothing and up to a century", hint=AGE_FORMS)
+    return age
 
 
 def _out_of_range(option: str, text: str) -> UsageError:

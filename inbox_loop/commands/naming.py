@@ -23,8 +23,8 @@ MessageArgument = Annotated[
     str, typer.Argument(metavar="MESSAGE_ID|REF", help="Gmail's message id, or gmail:<threadId>#<messageId>.")
 ]
 
-# Every number of so many digits fits into Postgres's bigint.
-_MAX_DIGITS = 18
+# Longer numbers no longer fit into Postgres's bigint; no task has one.
+MAX_NUMBER = 10**18 - 1
 
 
 def find_named_task(store: TaskStore, name: str) -> Task:
@@ -43,7 +43,7 @@ def find_named_task_or_tombstone(store: TaskStore, name: str) -> Task:
 def _find_task(store: TaskStore, name: str, find_by_ref: Callable[[str], Task]) -> Task:
     number = name.strip().removeprefix("#")
     if number.isascii() and number.isdigit():
-        if len(number) > _MAX_DIGITS:
+        if len(number) > len(str(MAX_NUMBER)):
             raise NoSuchTask("the tenant has no task with a number as long as that")
         return store.find_task(int(number))
     ref = check_external_ref(name, allow_container=True)

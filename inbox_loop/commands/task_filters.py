@@ -17,13 +17,15 @@ StatusFilter = Annotated[
     list[TaskStatus] | None, typer.Option("--status", help="Only tasks with this status. May be given again: any.")
 ]
 LabelFilter = Annotated[
-    list[str] | None, typer.Option("--label", help="Only tasks with this label. May be given again: all of them.")
+    list[str] | None,
+    typer.Option("--label", help="Only tasks with this label. May be given again: all of them.", metavar="LABEL"),
 ]
 ContainerRefFilter = Annotated[
     str | None, typer.Option("--container-ref", help="Only tasks of this thread or other container.", metavar="REF")
 ]
 TextFilter = Annotated[
-    str | None, typer.Option("--text", help="Only tasks with this in title or body, in capitals or not.")
+    str | None,
+    typer.Option("--text", help="Only tasks with this in title or body, in capitals or not.", metavar="TEXT"),
 ]
 SinceFilter = Annotated[
     str | None,

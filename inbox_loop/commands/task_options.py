@@ -15,15 +15,17 @@ import typer
 from inbox_loop.errors import InvalidValue, UsageError
 from inbox_loop.task import MAX_BODY_BYTES
 
-TitleOption = Annotated[str, typer.Option("--title", help="What is to be done, in 1 to 1000 characters.")]
-BodyOption = Annotated[str | None, typer.Option("--body", help="The body: at most 1 MiB of UTF-8.")]
+TitleOption = Annotated[
+    str, typer.Option("--title", help="What is to be done, in 1 to 1000 characters.", metavar="TEXT")
+]
+BodyOption = Annotated[str | None, typer.Option("--body", help="The body: at most 1 MiB of UTF-8.", metavar="TEXT")]
 BodyFileOption = Annotated[
     str | None, typer.Option("--body-file", help="Read the body from a file; - is standard input.", metavar="FILE|-")
 ]
 ProjectOption = Annotated[str | None, typer.Option("--project", help="The project it goes to.", metavar="NAME")]
 LabelsOption = Annotated[
     list[str] | None,
-    typer.Option("--label", help="A label of 1 to 100 characters. May be given again, up to 50 times."),
+    typer.Option("--label", help="A label of 1 to 100 characters. May be given up to 50 times.", metavar="LABEL"),
 ]
 ContainerRefOption = Annotated[
     str | None,

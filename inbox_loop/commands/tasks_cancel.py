@@ -18,7 +18,7 @@ def cancel_task(
     context: typer.Context,
     task: TaskArgument,
     *,
-    reason: Annotated[str, typer.Option("--reason", help="Why, kept in what happened to it.")] = "",
+    reason: Annotated[str, typer.Option("--reason", help="Why. tasks show tells it.", metavar="TEXT")] = "",
     tenant: TenantOption = None,
     config: ConfigOption = None,
     as_json: TaskJsonOption = False,

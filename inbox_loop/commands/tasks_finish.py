@@ -18,7 +18,9 @@ def finish_task(
     context: typer.Context,
     task: TaskArgument,
     *,
-    summary: Annotated[str, typer.Option("--summary", help="What came of it, kept in what happened to it.")] = "",
+    summary: Annotated[
+        str, typer.Option("--summary", help="What came of it. tasks show tells it.", metavar="TEXT")
+    ] = "",
     tenant: TenantOption = None,
     config: ConfigOption = None,
     as_json: TaskJsonOption = False,

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from inbox_loop.commands.known import check_mailbox
+from inbox_loop.commands.naming import MAX_NUMBER
 from inbox_loop.commands.options import (
     ConfigOption,
     LimitOption,
@@ -51,7 +52,11 @@ def list_tasks(
     before: Annotated[
         int | None,
         typer.Option(
-            "--before", help="Only tasks with a lower number: the page after this one.", metavar="NUMBER", min=1
+            "--before",
+            help="Only tasks with a lower number: the page that follows the one which ends with it.",
+            metavar="NUMBER",
+            min=1,
+            max=MAX_NUMBER,
         ),
     ] = None,
     tenant: TenantOption = None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 import typer
@@ -41,11 +40,21 @@ def _print_task(task: Task, activities: Sequence[Activity]) -> None:
     for name, value in _facts(task):
         print_line(f"  {name:14} {value}")
     for activity in activities:
-        detail = json.dumps(dict(activity.detail), ensure_ascii=False) if activity.detail else ""
-        print_line(f"  {moment(activity.at)}  {activity.kind} by {activity.actor}  {detail}".rstrip())
+        print_line(f"  {moment(activity.at)}  {activity.kind} by {activity.actor}")
+        for field, change in activity.detail.items():
+            print_line(f"    {field}: {_in_words(change)}")
     if task.body:
         print_line()
         print_text(task.body)
+
+
+def _in_words(value: object) -> str:
+    """What an activity tells of a field: what it was and became, or a text."""
+    match value:
+        case {"from": before, "to": after}:
+            return f"{before} -> {after}"
+        case _:
+            return str(value)
 
 
 def _facts(task: Task) -> list[tuple[str, str]]:

@@ -30,7 +30,9 @@ def update_task(
     context: typer.Context,
     task: TaskArgument,
     *,
-    title: Annotated[str | None, typer.Option("--title", help="The new title, in 1 to 1000 characters.")] = None,
+    title: Annotated[
+        str | None, typer.Option("--title", help="The new title, in 1 to 1000 characters.", metavar="TEXT")
+    ] = None,
     body: BodyOption = None,
     body_file: BodyFileOption = None,
     status: Annotated[

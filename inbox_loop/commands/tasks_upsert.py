@@ -35,6 +35,7 @@ def upsert_task(
         typer.Option(
             "--ref",
             help="What names this one unit of work, for example gmail:<threadId>#<messageId>. In capitals or not.",
+            metavar="REF",
         ),
     ],
     title: TitleOption,

@@ -8,6 +8,7 @@ from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
+from support.listening import heard, listener
 from support.records import RunCommand, record_of, records_of
 
 from inbox_loop.errors import EXIT_FINE, EXIT_USAGE
@@ -222,6 +223,21 @@ def test_refs_that_can_not_be_are_refused(run_tasks: RunCommand) -> None:
         done = run_tasks("upsert", "--ref", ref, "--title", "Invoice", "--json")
         assert (done.returncode, record_of(done)["error"]) == (EXIT_USAGE, "ref.invalid"), ref
         assert "\x1b" not in done.stderr
+
+
+# --- announced ------------------------------------------------------------------------------------------------------
+
+
+def test_whoever_listens_hears_of_each_created_task_once_and_of_none_that_was_found(
+    run_tasks: RunCommand, database_url: str
+) -> None:
+    with listener(database_url) as session:
+        for _ in range(2):
+            run_tasks("upsert", "--ref", REF, "--title", "Secret title")
+            run_tasks("create", "--title", "Secret title", "--idempotency-key", "k")
+        told = heard(session, count=2) + heard(session, count=1, seconds=0)
+    assert [(each["tenant"], each["number"]) for each in told] == [("default", 1), ("default", 2)]
+    assert "Secret" not in str(told)
 
 
 # --- tenants --------------------------------------------------------------------------------------------------------

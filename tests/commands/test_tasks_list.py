@@ -152,6 +152,7 @@ def test_a_page_that_can_not_be_is_exit_2(filled: RunCommand) -> None:
         ["--limit", "10001"],
         ["--before", "0"],
         ["--before", "x"],
+        ["--before", "9" * 19],
         ["--before", "9" * 5000],
     ):
         done = filled("list", *given, "--json")

@@ -78,6 +78,15 @@ def test_a_task_is_finished_with_a_summary_and_can_be_opened_again(run: RunComma
     assert record_of(run("update", "1", "--status", "open", "--json"))["completed_at"] is None
 
 
+def test_what_happened_to_a_task_is_shown_in_words(run: RunCommand) -> None:
+    run("update", "1", "--title", "Invoice \x1b[2J7")
+    run("cancel", "1", "--reason", "Twice")
+    shown = run("show", "1").stdout
+    assert "    title: Invoice -> Invoice \\x1b[2J7\n" in shown
+    assert "    status: open -> cancelled\n" in shown
+    assert "    reason: Twice\n" in shown
+
+
 def test_a_task_is_cancelled_with_a_reason_and_keeps_its_ref(run: RunCommand) -> None:
     assert run("cancel", "1", "--reason", "Twice").stdout == "Task 1 is cancelled.\n"
     assert show(run)["activity"][1]["detail"] == {"status": {"from": "open", "to": "cancelled"}, "reason": "Twice"}
