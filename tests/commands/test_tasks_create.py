@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from support.listening import heard, listener
-from support.records import RunCommand, record_of, records_of
+from support.records import TASK_KEYS, RunCommand, record_of, records_of
 
 from inbox_loop.errors import EXIT_FINE, EXIT_USAGE
 from inbox_loop.ref import UNIT_OF_WORK_RULE
@@ -17,8 +17,6 @@ from inbox_loop.repository.database import Database
 from inbox_loop.repository.tenants import ensure_tenant
 from inbox_loop.task import MAX_BODY_BYTES
 
-TASK_KEYS = ["id", "number", "tenant", "project", "title", "status", "labels", "external_ref", "container_ref"]
-TASK_KEYS += ["created_at", "updated_at", "completed_at", "deleted_at", "source"]
 ERROR_KEYS = ["error", "message", "hint", "retryable", "task_number"]
 REF = "gmail:f0#a1"
 

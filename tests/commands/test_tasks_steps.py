@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from support.records import RunCommand, record_of
+from support.records import TASK_KEYS, RunCommand, record_of
 
 from inbox_loop.errors import EXIT_FINE, EXIT_USAGE
 
 REF = "gmail:f0#a1"
-TASK_KEYS = ["id", "number", "tenant", "project", "title", "status", "labels", "external_ref", "container_ref"]
-TASK_KEYS += ["created_at", "updated_at", "completed_at", "deleted_at", "source"]
 
 
 @pytest.fixture

@@ -9,6 +9,12 @@ from typing import Any
 
 RunCommand = Callable[..., subprocess.CompletedProcess[str]]
 
+# The fields of a task's record, in their order: a promise to other programs.
+TASK_KEYS = [
+    *("id", "number", "tenant", "project", "title", "status", "labels", "external_ref", "container_ref"),
+    *("created_at", "updated_at", "completed_at", "deleted_at", "source"),
+]
+
 
 def records_of(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
     """The JSON lines of standard output."""
