@@ -62,7 +62,6 @@ def deliver_all(outbox: PostgresOutbox, post: Post, settings: Settings, stop: th
         attempts=settings.outbox.webhook_attempts,
     )
     while not stop.is_set():
-        # The jitter spreads retries out, and keeps no secret.
         report = deliver_once(outbox, post, limits, now=datetime.now(UTC), jitter=random.random)
         if not report.may_go_on:
             return
