@@ -20,11 +20,14 @@ def restore_task(
     config: ConfigOption = None,
     as_json: TaskJsonOption = False,
 ) -> None:
-    """Bring a deleted task back as it was. A ref names the live task that holds it, else the one deleted last.
+    """Bring a deleted task back as it was.
 
-    Refused when another task holds its ref by now: the error names that one.
+    A ref names the task that holds it; when there is none, the one deleted last of those that held it. Refused when
+    another task holds the ref by now: the error names that one.
     """
     with open_tenant(read_settings(context, config), tenant) as (database, chosen):
         store = TaskStore(database, tenant=chosen)
-        restored = store.restore_task(find_named_task_or_tombstone(store, task).number, actor=find_actor())
-    print_task(restored, f"Task {restored.number} is {restored.status}.", as_json=as_json)
+        found = find_named_task_or_tombstone(store, task)
+        restored = store.restore_task(found.number, actor=find_actor())
+    done = "was not deleted" if found.deleted_at is None else "is restored"
+    print_task(restored, f"Task {restored.number} {done}. It is {restored.status}.", as_json=as_json)

@@ -58,6 +58,10 @@ def test_two_creates_alike_are_two_tasks_without_a_key_and_one_with_it(run_tasks
     assert run_tasks(*create[:-1], "--idempotency-key", "k1").stdout == (
         "Task 3 is found: this key made it before. It is done.\n"
     )
+    run_tasks("delete", "3")
+    deleted = record_of(run_tasks(*create, "--idempotency-key", "k1"))
+    assert (deleted["number"], deleted["outcome"]) == (3, "found")
+    assert deleted["deleted_at"] is not None
 
 
 def test_a_key_that_stands_for_another_task_is_a_conflict_that_names_it(run_tasks: RunCommand) -> None:

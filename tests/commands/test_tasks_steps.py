@@ -130,10 +130,10 @@ def test_a_deleted_task_is_restored_by_number_or_ref_as_it_was(run: RunCommand) 
     for name in ("1", REF):
         run("delete", "1")
         done = run("restore", name)
-        assert (done.returncode, done.stdout) == (EXIT_FINE, "Task 1 is done.\n")
+        assert (done.returncode, done.stdout) == (EXIT_FINE, "Task 1 is restored. It is done.\n")
         after = show(run)
         assert (after["status"], after["completed_at"]) == ("done", before["completed_at"])
-    assert run("restore", "1").stdout == "Task 1 is done.\n"
+    assert run("restore", "1").stdout == "Task 1 was not deleted. It is done.\n"
     assert kinds(run) == ["created", "finished", "deleted", "restored", "deleted", "restored"]
 
 
@@ -147,6 +147,7 @@ def test_a_ref_of_deleted_tasks_alone_names_the_one_deleted_last(run: RunCommand
 def test_restoring_a_task_whose_ref_is_taken_is_a_conflict_that_names_the_holder(run: RunCommand) -> None:
     run("delete", "1")
     run("upsert", "--ref", REF, "--title", "Invoice")
+    assert run("restore", REF).stdout == "Task 3 was not deleted. It is open.\n"
     done = run("restore", "1", "--json")
     assert done.returncode == EXIT_USAGE
     refusal = record_of(done)
