@@ -11,21 +11,23 @@ from datetime import UTC, datetime, timedelta
 
 import psycopg
 import pytest
+from pydantic import SecretStr
 from structlog.testing import capture_logs
 from support.listening import heard, listener
-from support.receiver import SECRET, Receiver, silent
+from support.receiver import SECRET, Receiver, silent, status, when_all_are_there
 from support.running import Running
 from support.waiting import wait_until
 
-from inbox_loop.commands.daemon_outbox import Step
+from inbox_loop.commands.daemon_outbox import Step, deliver_all, open_post
 from inbox_loop.commands.daemon_purge import purge_once
 from inbox_loop.commands.relay import announce_all
 from inbox_loop.errors import InboxLoopError
+from inbox_loop.loop.outbox import SIDE_BY_SIDE
 from inbox_loop.repository.database import Database
 from inbox_loop.repository.outbox import PostgresOutbox
 from inbox_loop.repository.tasks import TaskStore
 from inbox_loop.repository.tenants import ensure_tenant
-from inbox_loop.settings import RetentionSettings, Settings
+from inbox_loop.settings import OutboxSettings, RetentionSettings, Settings
 from inbox_loop.task import NewTask, TaskDraft
 
 StartCommand = Callable[..., Running]
@@ -74,14 +76,60 @@ def test_a_plain_sql_create_is_heard_within_a_second_and_posted_and_a_stop_ends_
     assert SECRET not in text
 
 
-# --- trouble --------------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def outbox(database: Database) -> PostgresOutbox:
     ensure_tenant(database, "default", [])
     TaskStore(database, tenant="default").upsert_task(TaskDraft("gmail:1#a", "A title"), actor="ann")
     return PostgresOutbox(database)
+
+
+# --- a backlog ------------------------------------------------------------------------------------------------------
+
+
+BACKLOG = 3 * SIDE_BY_SIDE + 1
+
+
+@pytest.fixture
+def backlog(database: Database, outbox: PostgresOutbox) -> PostgresOutbox:
+    """An outbox with many deliveries due."""
+    drafts = [TaskDraft(f"gmail:2#{n:x}", "A title") for n in range(BACKLOG - 1)]
+    TaskStore(database, tenant="default").upsert_tasks(drafts, actor="ann")
+    return outbox
+
+
+def deliver_to(receiver: Receiver, outbox: PostgresOutbox, stop: threading.Event) -> None:
+    settings = Settings(outbox=OutboxSettings(webhook_url=SecretStr(receiver.url), webhook_secret=SecretStr(SECRET)))
+    post = open_post(settings, stop)
+    assert post is not None
+    deliver_all(outbox, post, settings, stop)
+
+
+def test_a_backlog_is_delivered_in_one_go_several_at_once(receiver: Receiver, backlog: PostgresOutbox) -> None:
+    together = threading.Barrier(SIDE_BY_SIDE)
+    receiver.answers = [when_all_are_there(together)] * SIDE_BY_SIDE
+    deliver_to(receiver, backlog, threading.Event())
+    assert len({each.headers["webhook-id"] for each in receiver.posted}) == len(receiver.posted) == BACKLOG
+    assert receiver.most_at_once == SIDE_BY_SIDE
+    assert backlog.find_outbox_state(["default"]).undelivered == 0
+
+
+def test_a_receiver_that_takes_nothing_is_not_run_down_with_the_whole_backlog(
+    receiver: Receiver, backlog: PostgresOutbox
+) -> None:
+    receiver.usual = status(500)
+    deliver_to(receiver, backlog, threading.Event())
+    assert len(receiver.posted) == SIDE_BY_SIDE
+
+
+def test_nothing_is_delivered_after_a_stop(receiver: Receiver, backlog: PostgresOutbox) -> None:
+    stop = threading.Event()
+    stop.set()
+    deliver_to(receiver, backlog, stop)
+    assert receiver.posted == []
+    assert backlog.find_outbox_state(["default"]).undelivered == BACKLOG
+
+
+# --- trouble --------------------------------------------------------------------------------------------------------
 
 
 def test_trouble_is_logged_when_it_begins_and_when_it_ends(database_url: str, outbox: PostgresOutbox) -> None:

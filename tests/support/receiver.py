@@ -77,6 +77,16 @@ def silent_until(event: threading.Event) -> Answering:
     return wait
 
 
+def when_all_are_there(together: threading.Barrier) -> Answering:
+    """204, but only once as many requests wait for it as ``together`` has parties."""
+
+    def wait(connection: socket.socket) -> None:
+        together.wait(10)
+        status(204)(connection)
+
+    return wait
+
+
 @dataclass(slots=True)
 class Receiver:
     """What came in, and how it is answered: ``answers`` one after the other, then ``usual``."""
