@@ -44,8 +44,9 @@ def purge(
 ) -> None:
     """Purge old tasks with all that happened to them. They can't be restored.
 
-    What is known of the messages they came from is kept, so that no poll or backfill makes them again. A purge that was
-    stopped has purged what it had come to; start it again for the rest.
+    What is known of the messages they came from is kept, so that no poll or backfill makes them again. A task that
+    somebody is still to be told of stays for now, and so does one that a valid idempotency key stands for. A purge that
+    was stopped has purged what it had come to; start it again for the rest.
     """
     settings = read_settings(context, config)
     limits = _read_limits(settings.retention, deleted_after, finished_after)
