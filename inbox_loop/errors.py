@@ -52,12 +52,6 @@ class NoSuchTask(UsageError):
     code = "task.unknown"
 
 
-class IllegalMove(UsageError):
-    """The task's status does not allow this step; the message names the status it has."""
-
-    code = "task.illegal_move"
-
-
 class TaskConflict(UsageError):
     """What was asked for collides with a task that is there; ``task_number`` is that task's."""
 
@@ -66,6 +60,12 @@ class TaskConflict(UsageError):
     def __init__(self, message: str, *, task_number: int | None = None, hint: str = "") -> None:
         super().__init__(message, hint=hint)
         self.task_number = task_number
+
+
+class IllegalMove(TaskConflict):
+    """The task's status does not allow this step; the message names the status it has."""
+
+    code = "task.illegal_move"
 
 
 class RefTaken(TaskConflict):

@@ -21,10 +21,15 @@ def _duration(value: object) -> object:
     match = _DURATION.fullmatch(value.strip()) if isinstance(value, str) else None
     if match is None:
         return value
-    return timedelta(**{_UNITS[match["unit"]]: float(match["number"])})
+    try:
+        return timedelta(**{_UNITS[match["unit"]]: float(match["number"])})
+    except OverflowError:
+        return timedelta.max  # refused for being too long
 
 
-Duration = Annotated[timedelta, BeforeValidator(_duration), Field(gt=timedelta())]
+# Longer than anyone looks back, and short enough for a moment so long ago to be one.
+LONGEST = timedelta(days=36_500)
+Duration = Annotated[timedelta, BeforeValidator(_duration), Field(gt=timedelta(), le=LONGEST)]
 SLUG_PATTERN = r"^[a-z0-9][a-z0-9_-]{0,62}$"
 Slug = Annotated[str, Field(pattern=SLUG_PATTERN)]
 

@@ -104,14 +104,25 @@ def _read_setting(key: tuple[str, ...], field: FieldInfo) -> SettingFacts:
 def _list_limits(field: FieldInfo) -> Iterator[str]:
     if get_origin(field.annotation) is Literal:
         yield f"one of {', '.join(to_toml(choice) for choice in get_args(field.annotation))}"
-    if field.annotation is timedelta:
+    if field.annotation is timedelta or timedelta in map(_bare, get_args(field.annotation)):
         yield 'a time such as "90s", "30m", "24h", "14d" or "2w"'
     for constraint in (*_list_constraints(field.annotation), *field.metadata):
         for name, words in _BOUNDS.items():
             if (bound := getattr(constraint, name, None)) is not None:
-                yield f"{words} {bound.total_seconds() if isinstance(bound, timedelta) else bound:g}"
+                yield f"{words} {_bound(bound)}"
         if (pattern := getattr(constraint, "pattern", None)) is not None:
             yield _PATTERNS.get(pattern, f"matching {pattern}")
+
+
+def _bare(annotation: Any) -> Any:  # noqa: ANN401 - a type annotation can be anything
+    """The type within ``Annotated``."""
+    return annotation.__origin__ if get_origin(annotation) is Annotated else annotation
+
+
+def _bound(bound: float | timedelta) -> str:
+    if isinstance(bound, timedelta):
+        return _duration(bound) if bound else "0"
+    return f"{bound:g}"
 
 
 def _list_constraints(annotation: Any) -> Iterator[Any]:  # noqa: ANN401 - a type annotation can be anything

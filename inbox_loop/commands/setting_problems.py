@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from inbox_loop.commands.setting_keys import Location, dotted, find_nearest_sibling
 from inbox_loop.gmail.safe_url import is_safe_url
-from inbox_loop.settings import METHOD_COSTS
+from inbox_loop.settings import LONGEST, METHOD_COSTS
 from inbox_loop.webhook.address import read_address
 from inbox_loop.webhook.signature import read_secret
 
@@ -47,15 +47,20 @@ class Fault:
 def find_model_faults(error: ValidationError) -> tuple[Fault, ...]:
     """The faults the models found."""
     return tuple(
-        Fault(detail["loc"], _in_words(detail["type"], detail["loc"], detail["msg"]))
+        Fault(detail["loc"], _in_words(detail["type"], detail["loc"], detail["msg"], detail.get("ctx", {})))
         for detail in error.errors(include_url=False, include_input=False)
     )
 
 
-def _in_words(kind: str, location: Location, message: str) -> str:
+def _in_words(kind: str, location: Location, message: str, context: Mapping[str, object]) -> str:
     if kind == "extra_forbidden":
         nearest = find_nearest_sibling(location)
         return "no such setting" + (f"; did you mean {nearest}?" if nearest else "")
+    # The bound of a duration comes as the text that Python would show, that of a number as the number.
+    if isinstance(context.get("le"), str):
+        return f"must be at most {LONGEST.days}d"
+    if isinstance(context.get("gt"), str):
+        return "must be more than 0"
     return _WORDS.get(kind) or message.replace("Input should be", "must be")
 
 

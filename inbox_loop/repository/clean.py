@@ -24,6 +24,8 @@ from inbox_loop.task import (
 )
 
 MAX_ACTOR_CHARACTERS = 200
+# Postgres's bigint.
+MAX_NUMBER = 2**63 - 1
 
 
 def check_text(field: str, text: str) -> None:
@@ -72,6 +74,12 @@ def check_idempotency_key(key: str) -> None:
         raise InvalidValue(f"idempotency_key is 1 to {MAX_KEY_CHARACTERS} characters")
 
 
+def check_number(field: str, number: int) -> None:
+    """Raise ``InvalidValue`` unless ``number`` is one that a task could have."""
+    if not 1 <= number <= MAX_NUMBER:
+        raise InvalidValue(f"{field} is 1 to {MAX_NUMBER}")
+
+
 def check_json(field: str, value: object) -> None:
     """Raise ``InvalidValue`` when ``value``, nested as it may be, can't be stored as jsonb."""
     match value:
@@ -110,6 +118,8 @@ def draft_fields(draft: TaskDraft, *, project: str | None = None) -> dict[str, o
 
 def new_task_fields(new: NewTask) -> dict[str, object]:
     """The new task's fields under the names that SQL knows them by; raises ``InvalidValue``."""
+    if new.parent is not None:
+        check_number("parent", new.parent)
     return {"parent": new.parent, **_common_fields(new)}
 
 

@@ -16,6 +16,7 @@ from inbox_loop.repository.clean import (
     check_body,
     check_idempotency_key,
     check_labels,
+    check_number,
     check_text,
     check_title,
     new_task_fields,
@@ -98,6 +99,7 @@ class TaskStore:
 
     def find_task(self, number: int) -> Task:
         """The task of this number, deleted or not; raises ``NoSuchTask``."""
+        check_number("number", number)
         row = self._database.row(_SQL["find_task"], {"number": number})
         if row is None:
             raise self._no_task(number)
@@ -125,6 +127,8 @@ class TaskStore:
         self, wanted: TaskFilter = ANY_TASK, *, before_number: int | None = None, limit: int = 50
     ) -> tuple[Task, ...]:
         """A page of tasks, newest number first; the next page is asked with ``before_number`` of the last one here."""
+        if before_number is not None:
+            check_number("before_number", before_number)
         params = {**_filter_params(wanted), "before_number": before_number, "limit": limit}
         return tuple(_task(row) for row in self._database.rows(_SQL["list_tasks"], params))
 
@@ -169,6 +173,7 @@ class TaskStore:
             raise self._ref_taken(number) from taken
 
     def _step(self, statement: str, number: int, actor: str, params: Mapping[str, object] | None = None) -> Task:
+        check_number("number", number)
         check_actor(actor)
         asked = {**(params or {}), "number": number, "actor": actor}
         try:
@@ -186,11 +191,15 @@ class TaskStore:
         """Why a step was refused, from the task as it is now."""
         task = self.find_task(number)
         if task.deleted_at is not None:
-            return IllegalMove(f"task {number} can't be {done}: it is deleted", hint="Restore it first.")
+            return IllegalMove(
+                f"task {number} can't be {done}: it is deleted", task_number=number, hint="Restore it first."
+            )
         if wanted == TaskStatus.IN_PROGRESS:
-            return IllegalMove(f"task {number} can't be {done}: only a claim leads to in_progress")
+            return IllegalMove(f"task {number} can't be {done}: only a claim leads to in_progress", task_number=number)
         nexts = " or ".join(sorted(MOVES[task.status]))
-        return IllegalMove(f"task {number} can't be {done}: it is {task.status}", hint=f"It can become {nexts}.")
+        return IllegalMove(
+            f"task {number} can't be {done}: it is {task.status}", task_number=number, hint=f"It can become {nexts}."
+        )
 
     def _key_conflict(self, key: Mapping[str, str | None]) -> IdempotencyConflict:
         row = self._database.row(_SQL["find_key_holder"], key)

@@ -197,6 +197,13 @@ def test_all_mistakes_are_told_at_once_by_key(tmp_path: Path) -> None:
     ("variable", "value", "key", "words"),
     [
         ("INBOX_LOOP_LOG__LEVEL", "loud", "INBOX_LOOP_LOG__LEVEL", "'info'"),
+        (
+            "INBOX_LOOP_RETENTION__DELETED_AFTER",
+            "9" * 20 + "d",
+            "INBOX_LOOP_RETENTION__DELETED_AFTER",
+            "at most 36500d",
+        ),
+        ("INBOX_LOOP_RETENTION__DELETED_AFTER", "0s", "INBOX_LOOP_RETENTION__DELETED_AFTER", "more than 0"),
         ("INBOX_LOOP_DATABASE_URL", "x", "INBOX_LOOP_DATABASE_URL", "did you mean INBOX_LOOP_DATABASE__URL?"),
         ("INBOX_LOOP_DATABSE__URL", "x", "INBOX_LOOP_DATABSE__URL", "did you mean INBOX_LOOP_DATABASE__URL?"),
         ("INBOX_LOOP_NOTHING__LIKE_IT", "x", "INBOX_LOOP_NOTHING__LIKE_IT", "no such setting"),

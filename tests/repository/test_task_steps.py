@@ -9,7 +9,7 @@ import pytest
 from inbox_loop.errors import IllegalMove, InvalidValue, NoSuchTask, RefTaken
 from inbox_loop.repository.database import Database
 from inbox_loop.repository.tasks import TaskStore
-from inbox_loop.task import FINISHED, MOVES, Task, TaskChange, TaskDraft, TaskStatus
+from inbox_loop.task import FINISHED, MOVES, NewTask, Task, TaskChange, TaskDraft, TaskStatus
 
 Step = Callable[[TaskStore], Task]
 STEPS: dict[str, Step] = {
@@ -132,6 +132,7 @@ def test_a_refusal_says_where_the_task_stands_and_what_it_can_become(
     with pytest.raises(IllegalMove, match=f"it is {start}") as refused:
         other(1, actor="bob")
     assert refused.value.hint == "It can become open."
+    assert refused.value.task_number == 1
     assert history(tasks, task) == []
 
 
@@ -230,3 +231,15 @@ def test_text_that_can_not_be_stored_is_refused_by_its_field(
     with pytest.raises(InvalidValue, match=field):
         tasks.finish_task(1, actor=actor, summary=summary)
     assert tasks.find_task(1) == task
+
+
+@pytest.mark.parametrize("number", [0, -1, 2**63, 10**30])
+def test_a_number_that_no_task_can_have_is_refused_by_its_field(tasks: TaskStore, number: int) -> None:
+    with pytest.raises(InvalidValue, match="number is 1 to"):
+        tasks.find_task(number)
+    with pytest.raises(InvalidValue, match="number is 1 to"):
+        tasks.delete_task(number, actor="bob")
+    with pytest.raises(InvalidValue, match="before_number is 1 to"):
+        tasks.list_tasks(before_number=number)
+    with pytest.raises(InvalidValue, match="parent is 1 to"):
+        tasks.create_task(NewTask("A title", parent=number), actor="bob")
