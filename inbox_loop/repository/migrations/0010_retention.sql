@@ -53,6 +53,8 @@ declare
     v_tenant uuid := tenant_of(p_tenant);
     v_purged bigint;
 begin
+    -- One purger of a tenant at a time: two would meet at parents and their children in opposite orders.
+    perform pg_advisory_xact_lock(uuid_hash_extended(v_tenant, 7272));
     with doomed as (
         select t.task_id
           from tasks as t
