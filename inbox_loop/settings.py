@@ -129,7 +129,7 @@ class OutboxSettings(_Section):
     """What each post is signed with: 24 to 64 random bytes in base64 behind "whsec_". Needed with webhook_url."""
     webhook_timeout_seconds: float = Field(default=10.0, gt=0, le=300)
     """Longest time for one post."""
-    webhook_attempts: int = Field(default=12, ge=1, le=100)
+    webhook_attempts: int = Field(default=16, ge=1, le=100)
     """A post that failed so many times, a growing time apart, is given up; inbox-loop status says so."""
 
 
