@@ -20,14 +20,17 @@ BATCH_SESSIONS = 16
 BATCH_ROUNDS = 20
 BATCH_SIZE = 25
 
+BIND = "select set_config('inbox_loop.tenant_id', (select tenant_id::text from tenants where slug = 'acme'), false)"
 NOW = "select (extract(epoch from clock_timestamp()) * 1000000)::bigint"
 each_level = pytest.mark.parametrize("level", ["read committed", "repeatable read", "serializable"])
 
 
 @pytest.fixture
 def crowd(database_url: str, tasks: TaskStore) -> Iterator[Crowd]:  # noqa: ARG001 - makes the tenant
-    """The sessions."""
+    """The sessions. Every other one is bound to the tenant, as the program's are; the rest is not, as at psql."""
     with open_connections(database_url, SESSIONS + 1) as connections:
+        for connection in connections[::2]:
+            connection.execute(BIND)
         yield Crowd(connections)
 
 
