@@ -125,7 +125,7 @@ class StoreModel:
         """Also finish and cancel, which are changes of the status."""
         task = self._find(number)
         if task.deleted:
-            raise IllegalMove("")
+            raise IllegalMove("", task_number=number)
         changed = replace(
             task,
             title=task.title if change.title is None else change.title,
@@ -133,7 +133,7 @@ class StoreModel:
             status=change.status or task.status,
         )
         if changed.status not in {task.status, *MOVES[task.status]}:
-            raise IllegalMove("")
+            raise IllegalMove("", task_number=number)
         self._put(number, changed, kind)
 
     def delete(self, number: int) -> None:
