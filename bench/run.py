@@ -1,4 +1,4 @@
-"""Run the benchmarks: all of them, or those that are named. See docs/performance.md for what they measure.
+"""Run the benchmarks: all of them, or those that are named. docs/performance.md and README.md tell what they measure.
 
 Exit code 1 when a promise is not kept.
 """
@@ -39,7 +39,9 @@ def main() -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description="Measure what docs/performance.md says. Linux only.")
+    parser = argparse.ArgumentParser(
+        description="Measure what docs/performance.md and bench/README.md say. Linux only."
+    )
     parser.add_argument("benchmarks", nargs="*", metavar="NAME", help=f"default: all of {', '.join(BENCHMARKS)}")
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that it works")
     parser.add_argument("--json", action="store_true", help="one JSON object a figure")

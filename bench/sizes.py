@@ -1,4 +1,7 @@
-"""How much is measured: the full sizes, whose figures stand in docs/performance.md, and quick ones to try a change."""
+"""How much is measured: the full sizes, and quick ones to try a change.
+
+The figures of the full sizes stand in docs/performance.md and README.md.
+"""
 
 from __future__ import annotations
 

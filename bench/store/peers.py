@@ -12,15 +12,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
-from statistics import median
 
 from figures import Figure, at_least
 from stage import new_folder, new_postgres
 from store.databases import analyze, new_database
 from store.side import Side, running_side
-from store.turns import Times, a_second, take_turns
+from store.turns import Slice, Times, a_second, ratio, take_turns
 
 OURS = "ours"
 PEERS = ("procrastinate", "pgqueuer", "dbos")
@@ -49,7 +47,7 @@ def _install(folder: Path, python: Path) -> None:
     subprocess.run([python, "-m", "pip", "install", "--quiet", "--requirement", _VERSIONS], check=True)
 
 
-def compare_with_peers(name: str, python: Path, slices: int) -> Iterator[Figure]:
+def compare_with_peers(benchmark: str, python: Path, slices: int) -> Iterator[Figure]:
     """Create and find one at a time, all sides in turn."""
     with ExitStack() as stack:
         folder, postgres = stack.enter_context(new_folder()), stack.enter_context(new_postgres())
@@ -62,17 +60,16 @@ def compare_with_peers(name: str, python: Path, slices: int) -> Iterator[Figure]
         for url in urls.values():
             analyze(url)
         for verb in ("create", "find"):
-            yield from _figures(f"{name} {verb}", take_turns({of: _slices(sides[of], verb) for of in sides}, slices))
+            slices_of = {name: _slice_of(side, verb) for name, side in sides.items()}
+            yield from _figures(f"{benchmark} {verb} beside peers", take_turns(slices_of, slices))
 
 
-def _slices(side: Side, verb: str) -> partial[float]:
-    return partial(lambda _number, take: take(verb, SLICE), take=side.take)
+def _slice_of(side: Side, verb: str) -> Slice:
+    return lambda _number: side.take(verb, SLICE)
 
 
 def _figures(name: str, times: Times) -> Iterator[Figure]:
-    yield Figure(name, "one at a time", a_second(times, OURS), "tasks/s")
+    for side in times:
+        yield Figure(name, side, a_second(times, side), "tasks/s")
     for peer in PEERS:
-        yield Figure(name, f"{peer}", a_second(times, peer), "tasks/s")
-    for peer in PEERS:
-        speed = median(theirs / ours for ours, theirs in zip(times[OURS], times[peer], strict=True))
-        yield at_least(name, f"ours / {peer}", speed, "x", promised=1)
+        yield at_least(name, f"ours / {peer}, tasks a second", ratio(times, peer, OURS), "x", promised=1)
