@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TypeVar
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -173,6 +174,7 @@ class StoreMachine(RuleBasedStateMachine):
         found: list[Task] = []
         while more := self.store.list_tasks(wanted, before_number=found[-1].number if found else None, limit=page):
             assert len(more) <= page
+            assert not found or more[0].number < found[-1].number
             found += more
         assert found == expected
         assert self.store.count_tasks(wanted) == len(expected)
@@ -250,6 +252,7 @@ def found_by(call: Callable[[], Task]) -> Task | None:
     return answer
 
 
+@pytest.mark.timeout(400)  # of which a failure takes up to 300 to be made short
 def test_the_store_agrees_with_its_model(database: Database) -> None:
     """The same walks in every run: a new one is found by asking for more of them."""
 
