@@ -66,15 +66,26 @@ def check_external_ref(text: str, *, allow_container: bool = False) -> str:
     """
     if _GMAIL.fullmatch(text):
         return text
-    ref = unicodedata.normalize("NFC", text.strip())
-    if not ref:
+    if not text.strip():
         raise InvalidRef("external_ref is empty", hint=UNIT_OF_WORK_RULE)
-    if _UNFIT.search(ref):
-        raise InvalidRef("external_ref has control characters or lone surrogates in it")
-    if len(ref) > MAX_LENGTH:
-        raise InvalidRef(f"external_ref is longer than {MAX_LENGTH} characters")
+    ref = normal_ref("external_ref", text)
     if ref.lower().startswith("gmail:") and not _GMAIL.fullmatch(ref):
         if allow_container and re.fullmatch(rf"gmail:{GMAIL_ID}", ref, re.IGNORECASE):
             return ref
         raise InvalidRef(f"{ref!r} does not name a message", hint=UNIT_OF_WORK_RULE)
+    return ref
+
+
+def normal_ref(field: str, text: str) -> str:
+    """Return ``text`` trimmed and in NFC, the form in which any ref is kept and looked for.
+
+    Raises ``InvalidRef``, by the name of ``field``: empty, over 512 characters, control characters, lone surrogates.
+    """
+    ref = unicodedata.normalize("NFC", text.strip())
+    if not ref:
+        raise InvalidRef(f"{field} is empty")
+    if _UNFIT.search(ref):
+        raise InvalidRef(f"{field} has control characters or lone surrogates in it")
+    if len(ref) > MAX_LENGTH:
+        raise InvalidRef(f"{field} is longer than {MAX_LENGTH} characters")
     return ref

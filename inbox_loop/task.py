@@ -14,6 +14,8 @@ MAX_TITLE_CHARACTERS = 1000
 MAX_LABELS = 50
 MAX_LABEL_CHARACTERS = 100
 MAX_KEY_CHARACTERS = 200
+MAX_NOTE_CHARACTERS = 10_000
+MAX_SOURCE_BYTES = 1024 * 1024
 
 # An idempotency key means something for so long after the create that brought it.
 KEY_LIFETIME = timedelta(hours=72)
@@ -112,6 +114,8 @@ class Upserted:
     number: int
     status: TaskStatus
     outcome: UpsertOutcome
+    deleted: bool = False
+    """Whether it was deleted since: a repeated create answers such a task too, an upsert never does."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,17 +7,21 @@ to mend. What reads mail cleans its texts; whoever else calls is told.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 
 from psycopg.types.json import Jsonb
 
 from inbox_loop.errors import InvalidValue
+from inbox_loop.ref import normal_ref
 from inbox_loop.task import (
     MAX_BODY_BYTES,
     MAX_KEY_CHARACTERS,
     MAX_LABEL_CHARACTERS,
     MAX_LABELS,
+    MAX_NOTE_CHARACTERS,
+    MAX_SOURCE_BYTES,
     MAX_TITLE_CHARACTERS,
     NewTask,
     TaskDraft,
@@ -26,6 +30,8 @@ from inbox_loop.task import (
 MAX_ACTOR_CHARACTERS = 200
 # Postgres's bigint.
 MAX_NUMBER = 2**63 - 1
+MAX_LIMIT = 10_000
+MAX_DEPTH = 20
 
 
 def check_text(field: str, text: str) -> None:
@@ -80,26 +86,54 @@ def check_number(field: str, number: int) -> None:
         raise InvalidValue(f"{field} is 1 to {MAX_NUMBER}")
 
 
-def check_json(field: str, value: object) -> None:
-    """Raise ``InvalidValue`` when ``value``, nested as it may be, can't be stored as jsonb."""
+def check_limit(limit: int) -> None:
+    """Raise ``InvalidValue`` unless ``limit`` is the size of a page."""
+    if not 1 <= limit <= MAX_LIMIT:
+        raise InvalidValue(f"limit is 1 to {MAX_LIMIT}")
+
+
+def check_note(field: str, text: str) -> None:
+    """Raise ``InvalidValue`` unless ``text``, which goes into an activity, is at most 10,000 characters."""
+    check_text(field, text)
+    if len(text) > MAX_NOTE_CHARACTERS:
+        raise InvalidValue(f"{field} is at most {MAX_NOTE_CHARACTERS} characters")
+
+
+def check_source(source: Mapping[str, object]) -> None:
+    """Raise ``InvalidValue`` unless ``source`` can be stored as jsonb and is at most 1 MiB of JSON."""
+    check_json("source", source)
+    if len(json.dumps(source, ensure_ascii=False).encode()) > MAX_SOURCE_BYTES:
+        raise InvalidValue("source is at most 1 MiB of JSON")
+
+
+def check_json(field: str, value: object, *, depth: int = 1) -> None:
+    """Raise ``InvalidValue`` when ``value``, nested at most 20 deep, can't be stored as jsonb."""
+    if depth > MAX_DEPTH:
+        raise InvalidValue(f"a value is nested more than {MAX_DEPTH} deep")
     match value:
         case str():
             check_text(field, value)
         case Mapping():
             for key, inner in value.items():
-                if not isinstance(key, str):
-                    raise InvalidValue(f"{field} has a key that is not text")
-                check_text(f"a key of {field}", key)
-                check_json(f"{field}.{key}", inner)
+                _check_json_key(field, key)
+                check_json(f"{field}.{key}", inner, depth=depth + 1)
         case list() | tuple():
             for inner in value:
-                check_json(field, inner)
-        case None | bool() | int():
+                check_json(field, inner, depth=depth + 1)
+        case None | bool():
+            return
+        case int() if -MAX_NUMBER <= value <= MAX_NUMBER:
             return
         case float() if math.isfinite(value):
             return
         case _:
-            raise InvalidValue(f"{field} has a value that JSON has no form for")
+            raise InvalidValue(f"{field} has a value that JSON has no form for, or a number over 63 bits")
+
+
+def _check_json_key(field: str, key: object) -> None:
+    if not isinstance(key, str):
+        raise InvalidValue(f"{field} has a key that is not text")
+    check_text(f"a key of {field}", key)
 
 
 def draft_items(drafts: Sequence[TaskDraft], *, project: str | None = None) -> Jsonb:
@@ -127,14 +161,13 @@ def _common_fields(task: TaskDraft | NewTask, *, project: str | None = None) -> 
     check_title(task.title)
     check_body(task.body)
     check_labels(task.labels)
-    for field, text in (("project", task.project), ("container_ref", task.container_ref)):
-        check_text(field, text or "")
-    check_json("source", task.source)
+    check_text("project", task.project or "")
+    check_source(task.source)
     return {
         "title": task.title,
         "body": task.body,
         "project": project if task.project is None else task.project,
         "labels": list(task.labels),
-        "container_ref": task.container_ref,
+        "container_ref": None if task.container_ref is None else normal_ref("container_ref", task.container_ref),
         "source": dict(task.source),
     }

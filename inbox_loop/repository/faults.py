@@ -39,6 +39,9 @@ LOST_RACE = frozenset({SERIALIZATION_FAILURE, DEADLOCK_DETECTED, LOCK_NOT_AVAILA
 
 NOT_NULL_VIOLATION = "23502"
 
+# The server ends a session whose open transaction nobody goes on with.
+IDLE_IN_TRANSACTION = "25P03"
+
 MIGRATE = "Bring the schema up to date: inbox-loop db migrate"
 
 
@@ -140,6 +143,7 @@ CONSTRAINTS: Mapping[str, Meaning] = {
 REFUSALS: Mapping[str, Meaning] = {
     "tasks_known_ck": _NO_TASK,
     "tasks_live_ck": Meaning(IllegalMove, "the task is deleted", "Restore it first."),
+    "task_activity_note_ck": _invalid("a summary or reason is at most 10000 characters"),
     "tasks_status_move_ck": Meaning(IllegalMove, "the task's status does not allow this step"),
     "idempotency_keys_content_ck": Meaning(
         IdempotencyConflict, "the idempotency key stands for another task", "Use a new key for a new task."
@@ -160,6 +164,7 @@ _STATES: Mapping[str, Meaning] = {
     "42883": Meaning(DatabaseOutdated, "a function this program needs is missing from the database", MIGRATE),
     "42P01": Meaning(DatabaseOutdated, "a table this program needs is missing from the database", MIGRATE),
     "42703": Meaning(DatabaseOutdated, "a column this program needs is missing from the database", MIGRATE),
+    "54": Meaning(InvalidValue, "a value is larger than Postgres can take"),
     "53": Meaning(DatabaseUnreachable, "Postgres has run out of connections, memory or disk"),
     "57014": Meaning(DatabaseUnreachable, "Postgres took too long to answer"),
     "57": Meaning(DatabaseUnreachable, "Postgres is shutting down or starting up"),
@@ -177,7 +182,7 @@ def lost_connection(error: psycopg.Error) -> bool:
     """Whether the server is gone or going, as opposed to having answered."""
     if error.sqlstate is None:
         return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
-    return error.sqlstate.startswith(("08", "57P"))
+    return error.sqlstate.startswith(("08", "57P")) or error.sqlstate == IDLE_IN_TRANSACTION
 
 
 def typed_error(error: psycopg.Error) -> InboxLoopError:

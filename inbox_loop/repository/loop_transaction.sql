@@ -84,14 +84,15 @@ select asked.ref as asked, holder.external_ref::text as external_ref, holder.tas
        (select t.external_ref, t.task_id, t.number, t.status, t.deleted_at, t.source
           from tasks as t
          where t.tenant_id = %(tenant_id)s
-           and t.external_ref_key = ref_key(normal_ref(asked.ref)::text) and t.external_ref = normal_ref(asked.ref)
-           and t.external_ref is not null and t.deleted_at is null)
+           and t.external_ref_key = ref_key(normal_ref(asked.ref)::text)
+           and t.external_ref is not distinct from normal_ref(asked.ref) and t.deleted_at is null
+         limit 1)
        union all
        (select t.external_ref, t.task_id, t.number, t.status, t.deleted_at, t.source
           from tasks as t
          where t.tenant_id = %(tenant_id)s
-           and t.external_ref_key = ref_key(normal_ref(asked.ref)::text) and t.external_ref = normal_ref(asked.ref)
-           and t.external_ref is not null and t.deleted_at is not null
+           and t.external_ref_key = ref_key(normal_ref(asked.ref)::text)
+           and t.external_ref is not distinct from normal_ref(asked.ref) and t.deleted_at is not null
          order by t.deleted_at desc
          limit 1)
         order by deleted_at desc nulls first

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from inbox_loop.repository.clean import check_limit
 from inbox_loop.repository.database import Database
 from inbox_loop.repository.statements import Statements
 
@@ -34,6 +35,7 @@ def purge_tasks(
     database's clock. None keeps them for ever. A task that somebody else has locked is left for the next call. Raises
     ``NoSuchTenant``.
     """
+    check_limit(limit)
     row = database.for_tenant(tenant).row(
         _SQL["purge_tasks"], {"deleted_after": deleted_after, "finished_after": finished_after, "limit": limit}
     )
@@ -56,5 +58,6 @@ def purge_idempotency_keys(database: Database, *, limit: int = KEY_BATCH) -> int
 
     They mean nothing from that moment on, purged or not.
     """
+    check_limit(limit)
     row = database.row(_SQL["purge_idempotency_keys"], {"limit": limit})
     return 0 if row is None else int(row["purged"])

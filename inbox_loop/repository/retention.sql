@@ -8,9 +8,9 @@ select task_purge(
 -- name: count_purgeable
 -- purpose: How many of the tenant's tasks are past their time.
 -- reads: tasks, notifications, idempotency_keys
-select count(*) as purgeable
-  from task_purgeable(
-         p_tenant_id => %(tenant_id)s, p_deleted_after => %(deleted_after)s, p_finished_after => %(finished_after)s);
+select task_purge_count(
+         p_tenant => %(tenant)s, p_deleted_after => %(deleted_after)s,
+         p_finished_after => %(finished_after)s) as purgeable;
 
 -- name: purge_idempotency_keys
 -- purpose: Remove a batch of the keys of all tenants that mean nothing any more; how many.

@@ -17,6 +17,9 @@ from inbox_loop.repository.statements import Statements
 # The server's bounds. A lock is waited for as long as a few commits take; more means that something is stuck.
 TIMEOUTS = {"statement_timeout": "30s", "lock_timeout": "5s", "idle_timeout": "60s"}
 
+# What a session is bound to while it is being bound: nothing that anyone asks for.
+_UNKNOWN = UUID(int=0)
+
 _SQL = Statements("session")
 
 
@@ -44,5 +47,6 @@ class Session(psycopg.Connection[DictRow]):
         Costs nothing when the session is bound so already. Raises psycopg's errors.
         """
         if self.bound_to != tenant_id:
+            self.bound_to = _UNKNOWN  # interrupted half-way, it is bound anew by the next user
             self.execute(_SQL["bind_tenant"], {"tenant_id": "" if tenant_id is None else str(tenant_id)})
             self.bound_to = tenant_id

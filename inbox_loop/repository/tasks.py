@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -11,11 +11,14 @@ from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 
 from inbox_loop.errors import IdempotencyConflict, IllegalMove, NoSuchTask, RefTaken
+from inbox_loop.ref import normal_ref
 from inbox_loop.repository.clean import (
     check_actor,
     check_body,
     check_idempotency_key,
     check_labels,
+    check_limit,
+    check_note,
     check_number,
     check_text,
     check_title,
@@ -79,8 +82,8 @@ class TaskStore:
         """Create a task, or find the one that the same call with the same key created within 72 hours.
 
         The key is bound to project, title and parent; with others it raises ``IdempotencyConflict``, which names the
-        task it stands for. That task is answered even when it was deleted meanwhile. Raises ``NoSuchProject``, and
-        ``NoSuchTask`` for a parent that is not there or deleted.
+        task it stands for. A task that was deleted meanwhile is answered too, as ``deleted``. Raises
+        ``NoSuchProject``, and ``NoSuchTask`` for a parent that is not there or deleted.
         """
         check_actor(actor)
         if idempotency_key is not None:
@@ -92,10 +95,10 @@ class TaskStore:
                 _SQL["create_task"], {**fields, **key, "source": Jsonb(fields["source"]), "actor": actor}
             )
         except IdempotencyConflict as conflict:
-            raise self._key_conflict(key) from conflict
+            raise (self._find_key_conflict(key) or conflict) from None
         except NoSuchTask as error:
             raise NoSuchTask(f"tenant {self._tenant!r} has no task {new.parent} that could be a parent") from error
-        return upserted_of(row)
+        return replace(upserted_of(row), deleted=row["deleted"])
 
     def find_task(self, number: int) -> Task:
         """The task of this number, deleted or not; raises ``NoSuchTask``."""
@@ -117,8 +120,7 @@ class TaskStore:
 
     def find_task_or_tombstone(self, ref: str) -> Task:
         """The live task that holds this ref, else the one deleted last of those that held it; raises ``NoSuchTask``."""
-        check_text("external_ref", ref)
-        row = self._database.row(_SQL["find_task_by_ref"], {"ref": ref})
+        row = self._database.row(_SQL["find_task_by_ref"], {"ref": normal_ref("external_ref", ref)})
         if row is None:
             raise NoSuchTask(f"tenant {self._tenant!r} has no task with this external_ref")
         return _task(row)
@@ -129,6 +131,7 @@ class TaskStore:
         """A page of tasks, newest number first; the next page is asked with ``before_number`` of the last one here."""
         if before_number is not None:
             check_number("before_number", before_number)
+        check_limit(limit)
         params = {**_filter_params(wanted), "before_number": before_number, "limit": limit}
         return tuple(_task(row) for row in self._database.rows(_SQL["list_tasks"], params))
 
@@ -153,12 +156,12 @@ class TaskStore:
 
     def finish_task(self, number: int, *, actor: str, summary: str = "") -> Task:
         """Mark the task done; ``summary`` goes into its activity. Raises ``NoSuchTask``, ``IllegalMove``."""
-        check_text("summary", summary)
+        check_note("summary", summary)
         return self._step("finish_task", number, actor, {"note": summary})
 
     def cancel_task(self, number: int, *, actor: str, reason: str = "") -> Task:
         """Mark the task cancelled; ``reason`` goes into its activity. Raises ``NoSuchTask``, ``IllegalMove``."""
-        check_text("reason", reason)
+        check_note("reason", reason)
         return self._step("cancel_task", number, actor, {"note": reason})
 
     def delete_task(self, number: int, *, actor: str) -> Task:
@@ -170,7 +173,7 @@ class TaskStore:
         try:
             return self._step("restore_task", number, actor)
         except RefTaken as taken:
-            raise self._ref_taken(number) from taken
+            raise (self._find_ref_conflict(number) or taken) from None
 
     def _step(self, statement: str, number: int, actor: str, params: Mapping[str, object] | None = None) -> Task:
         check_number("number", number)
@@ -201,18 +204,24 @@ class TaskStore:
             f"task {number} can't be {done}: it is {task.status}", task_number=number, hint=f"It can become {nexts}."
         )
 
-    def _key_conflict(self, key: Mapping[str, str | None]) -> IdempotencyConflict:
+    def _find_key_conflict(self, key: Mapping[str, str | None]) -> IdempotencyConflict | None:
+        """The conflict by name; None when the key was purged just now."""
         row = self._database.row(_SQL["find_key_holder"], key)
-        number = None if row is None else int(row["number"])
+        if row is None:
+            return None
+        number = int(row["number"])
         return IdempotencyConflict(
             f"the idempotency key stands for task {number}, which has another project, title or parent",
             task_number=number,
             hint="Use a new key for a new task.",
         )
 
-    def _ref_taken(self, number: int) -> RefTaken:
+    def _find_ref_conflict(self, number: int) -> RefTaken | None:
+        """The conflict by name; None when the holder was deleted just now."""
         row = self._database.row(_SQL["find_ref_holder"], {"number": number})
-        holder = None if row is None else int(row["number"])
+        if row is None:
+            return None
+        holder = int(row["number"])
         return RefTaken(
             f"task {number} can't be restored: task {holder} holds its external_ref",
             task_number=holder,
@@ -222,16 +231,12 @@ class TaskStore:
 
 def _filter_params(wanted: TaskFilter) -> dict[str, object]:
     check_labels(wanted.labels)
-    for field, text in (
-        ("container_ref", wanted.container_ref),
-        ("mailbox", wanted.mailbox),
-        ("text", wanted.text),
-    ):
-        check_text(field, text or "")
+    check_text("mailbox", wanted.mailbox or "")
+    check_text("text", wanted.text or "")
     return {
         "statuses": [str(status) for status in wanted.statuses] or None,
         "labels": list(wanted.labels) or None,
-        "container_ref": wanted.container_ref,
+        "container_ref": wanted.container_ref and normal_ref("container_ref", wanted.container_ref),
         "mailbox": wanted.mailbox,
         "text": wanted.text,
         "since": wanted.since,

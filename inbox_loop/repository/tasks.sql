@@ -1,7 +1,7 @@
 -- name: create_task
 -- purpose: Create a task, or find the one that its idempotency key stands for; one row.
 -- writes: tasks, task_counters, task_activity, notifications, idempotency_keys
-select task_id, number, status, created
+select task_id, number, status, created, deleted
   from task_create(
          p_tenant => %(tenant)s, p_title => %(title)s, p_body => %(body)s, p_project => %(project)s,
          p_parent => %(parent)s, p_labels => %(labels)s, p_container_ref => %(container_ref)s,
@@ -23,7 +23,7 @@ select holder.number
   from tasks as t
   join tasks as holder
     on holder.tenant_id = t.tenant_id and holder.external_ref_key = t.external_ref_key
-   and holder.external_ref = t.external_ref and holder.deleted_at is null
+   and holder.external_ref is not distinct from t.external_ref and holder.deleted_at is null
  where t.tenant_id = %(tenant_id)s and t.number = %(number)s;
 
 -- name: find_task

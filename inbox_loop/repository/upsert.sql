@@ -3,17 +3,22 @@
 -- reads: tasks
 select task_id, number, status, false as created
   from tasks
- where tenant_id = %(tenant_id)s and external_ref_key = ref_key(%(ref)s) and external_ref = %(ref)s::citext
-   and external_ref is not null and deleted_at is null;
+ where tenant_id = %(tenant_id)s
+   and external_ref_key = ref_key(%(ref)s) and external_ref is not distinct from %(ref)s::citext and deleted_at is null;
 
 -- name: find_live_tasks
--- purpose: The same for many refs: a row a ref, in order, empty for a ref that no live task holds.
+-- purpose: The same for many refs, a line each: a row a ref, in order, empty for a ref that no live task holds. The limit
+--          makes it a look-up for each: the planner would rather read a tenant of some ten thousand tasks whole.
 -- reads: tasks
 select t.task_id, t.number, t.status, false as created
-  from unnest(%(refs)s::text[]) with ordinality as asked (ref, ord)
-  left join tasks as t
-    on t.tenant_id = %(tenant_id)s and t.external_ref_key = ref_key(asked.ref) and t.external_ref = asked.ref::citext
-   and t.external_ref is not null and t.deleted_at is null
+  from string_to_table(%(refs)s, E'\n') with ordinality as asked (ref, ord)
+  left join lateral (
+       select k.task_id, k.number, k.status
+         from tasks as k
+        where k.tenant_id = %(tenant_id)s
+          and k.external_ref_key = ref_key(asked.ref) and k.external_ref is not distinct from asked.ref::citext
+          and k.deleted_at is null
+        limit 1) as t on true
  order by asked.ord;
 
 -- name: upsert_task

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
+from typing import Any
 
 import psycopg
 import pytest
@@ -20,6 +21,8 @@ from inbox_loop.errors import (
     InvalidValue,
 )
 from inbox_loop.repository.database import ATTEMPTS, Connection, Database
+from inbox_loop.repository.session import Session
+from inbox_loop.repository.tenants import ensure_tenant
 
 
 @pytest.fixture
@@ -164,3 +167,26 @@ def test_what_postgres_says_becomes_an_error_of_ours_without_its_text(
     assert type(raised.value) is error
     assert "mail" not in everything_said_by(raised.value)
     assert raised.value.__suppress_context__
+
+
+def test_a_session_whose_binding_was_interrupted_is_bound_anew(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C may come when the server has bound it and the program does not know yet."""
+    with Database(database_url, pool_size=1) as database:
+        for tenant in ("acme", "beta"):
+            ensure_tenant(database, tenant, [])
+        acme, beta = database.for_tenant("acme"), database.for_tenant("beta")
+        count = b"select count(*) from tenants where slug = %(tenant)s"
+        assert acme.row(count, {}) == beta.row(count, {}) == {"count": 1}
+        execute = Session.execute
+
+        def interrupted(self: Session, *args: Any, **kwargs: Any) -> object:  # noqa: ANN401 - as psycopg's
+            execute(self, *args, **kwargs)
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patched:
+            patched.setattr(Session, "execute", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                acme.row(count, {})
+        assert beta.row(count, {}) == {"count": 1}

@@ -40,7 +40,7 @@ def test_every_function_for_callers_is_on_the_page(database: Database) -> None:
         b"""select proname from pg_proc
              where pronamespace = 'public'::regnamespace and proname ~ '^(task|idempotency_key)_'
                and prorettype <> 'uuid'::regtype
-               and proname <> all (array['task_numbers', 'task_step', 'idempotency_key_lifetime'])"""
+               and proname <> all (array['task_numbers', 'task_step', 'task_is_needed', 'idempotency_key_lifetime'])"""
     )
     table = PAGE.partition("## The functions")[2].partition("## Find or create")[0]
     assert {row["proname"] for row in rows} == set(re.findall(r"`((?:task|idempotency_key)_[a-z_]+)`", table)) - {

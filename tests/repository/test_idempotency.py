@@ -50,7 +50,8 @@ def create_in_sql(url: str, new: NewTask, key: str) -> Upserted:
                 raise
             raise IdempotencyConflict(str(error)) from error
     assert row is not None
-    return Upserted(row["task_id"], row["number"], TaskStatus(row["status"]), CREATED if row["created"] else FOUND)
+    outcome = CREATED if row["created"] else FOUND
+    return Upserted(row["task_id"], row["number"], TaskStatus(row["status"]), outcome, deleted=row["deleted"])
 
 
 def let_pass(database: Database, time: timedelta) -> None:
@@ -216,7 +217,7 @@ def test_the_key_of_a_deleted_task_answers_that_task_and_brings_nothing_back(
     tasks.finish_task(1, actor="ann")
     tasks.delete_task(1, actor="ann")
     before = traces_of(database)
-    assert create(NewTask("Answer Ann"), "key") == Upserted(first.task_id, 1, TaskStatus.DONE, FOUND)
+    assert create(NewTask("Answer Ann"), "key") == Upserted(first.task_id, 1, TaskStatus.DONE, FOUND, deleted=True)
     assert traces_of(database) == before
 
 

@@ -135,7 +135,7 @@ def test_a_sign_in_that_is_remembered_already_is_not_written_again(
 
 
 @pytest.mark.parametrize(
-    ("tenant", "mailbox", "error"), [("acme", "nobody", NoSuchMailbox), ("nobody", "desk", NoSuchMailbox)]
+    ("tenant", "mailbox", "error"), [("acme", "nobody", NoSuchMailbox), ("nobody", "desk", NoSuchTenant)]
 )
 def test_nothing_is_written_for_a_mailbox_that_does_not_exist(
     database: Database, store: PostgresLoopStore, tenant: str, mailbox: str, error: type[Exception]
@@ -146,7 +146,7 @@ def test_nothing_is_written_for_a_mailbox_that_does_not_exist(
         discover(absent, "a")
     with pytest.raises(error), absent.ingesting():
         raise AssertionError("not reached")
-    assert absent.find_due(10) == ()
+    assert store.find_due(10) == ()
 
 
 def test_a_mailbox_of_an_unknown_tenant_is_not_made(database: Database) -> None:

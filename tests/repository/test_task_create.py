@@ -42,6 +42,13 @@ def test_without_a_ref_or_key_every_create_is_another_task(tasks: TaskStore) -> 
     assert [tasks.create_task(NewTask("A title"), actor="bob").number for _ in range(3)] == [1, 2, 3]
 
 
+def nested(depth: int) -> list[object]:
+    value: list[object] = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
 @pytest.mark.parametrize(
     ("new", "error", "field"),
     [
@@ -57,9 +64,14 @@ def test_without_a_ref_or_key_every_create_is_another_task(tasks: TaskStore) -> 
         (NewTask("A title", labels=("a\x00",)), InvalidValue, "labels"),
         (NewTask("A title", project="a\x00"), InvalidValue, "project"),
         (NewTask("A title", project="no-such"), NoSuchProject, "project"),
-        (NewTask("A title", container_ref="a\x00"), InvalidValue, "container_ref"),
+        (NewTask("A title", container_ref="a\x00"), InvalidRef, "container_ref"),
+        (NewTask("A title", container_ref="a\nb"), InvalidRef, "container_ref"),
+        (NewTask("A title", container_ref=" "), InvalidRef, "container_ref"),
         (NewTask("A title", container_ref="x" * 513), InvalidRef, "container_ref"),
         (NewTask("A title", source={"a": float("nan")}), InvalidValue, "source"),
+        (NewTask("A title", source={"a": 10**5000}), InvalidValue, "source"),
+        (NewTask("A title", source={"a": "x" * (1024 * 1024)}), InvalidValue, "source"),
+        (NewTask("A title", source={"a": nested(3000)}), InvalidValue, "nested more than 20 deep"),
         (NewTask("A title", parent=7), NoSuchTask, "no task 7 that could be a parent"),
     ],
     ids=lambda value: str(value)[:40] if isinstance(value, str) else "",

@@ -66,6 +66,13 @@ def test_finishing_marks_a_task_done_and_tells_who_and_what(tasks: TaskStore, ta
     assert history(tasks, task) == [("finished", "bob", told)]
 
 
+def test_a_note_is_bounded_for_plain_sql_too(database: Database, tasks: TaskStore, task: Task) -> None:
+    with pytest.raises(InvalidValue, match="at most 10000 characters"):
+        database.rows(b"select * from task_finish('acme', 1, repeat('x', 10001))")
+    assert history(tasks, task) == []
+    assert tasks.finish_task(1, actor="bob", summary="x" * 10_000).status is TaskStatus.DONE
+
+
 def test_cancelling_tells_the_reason(tasks: TaskStore, task: Task) -> None:
     cancelled = tasks.cancel_task(1, actor="bob", reason="A duplicate.")
     assert (cancelled.status, cancelled.completed_at) == (TaskStatus.CANCELLED, cancelled.updated_at)
@@ -223,7 +230,13 @@ def test_a_change_that_can_not_be_stored_is_refused_by_its_field(
 
 @pytest.mark.parametrize(
     ("actor", "summary", "field"),
-    [("a\x00", "", "actor"), ("ann", "\ud800", "summary"), ("", "", "actor"), ("x" * 201, "", "actor")],
+    [
+        ("a\x00", "", "actor"),
+        ("ann", "\ud800", "summary"),
+        ("ann", "x" * 10_001, "summary"),
+        ("", "", "actor"),
+        ("x" * 201, "", "actor"),
+    ],
 )
 def test_text_that_can_not_be_stored_is_refused_by_its_field(
     tasks: TaskStore, task: Task, actor: str, summary: str, field: str

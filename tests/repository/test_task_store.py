@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from inbox_loop.errors import InvalidValue, NoSuchTask
+from inbox_loop.errors import InvalidRef, InvalidValue, NoSuchTask
 from inbox_loop.repository.database import Database
 from inbox_loop.repository.loop_store import PostgresLoopStore
 from inbox_loop.repository.tasks import TaskStore
@@ -33,7 +33,9 @@ def test_a_task_is_found_by_number_and_by_ref_in_any_case(tasks: TaskStore) -> N
 
 
 @pytest.mark.parametrize(
-    "ref", [" \t\n\r\f\x0bZU\u0308RICH-1\x0b ", "zu\u0308rich-1"], ids=["blanks around it", "not in NFC"]
+    "ref",
+    [" \t\n\r\f\x0bZU\u0308RICH-1\x0b ", "\xa0Z\xdcRICH-1\u2028", "zu\u0308rich-1"],
+    ids=["blanks around it", "wide blanks", "not in NFC"],
 )
 def test_a_ref_is_looked_for_in_the_form_it_is_kept_in(tasks: TaskStore, ref: str) -> None:
     make(tasks, ref)
@@ -161,6 +163,12 @@ def test_since_is_the_moment_of_creation_and_included(mixed: TaskStore) -> None:
     assert numbers(*mixed.list_tasks(TaskFilter(since=created[4]))) == [6, 5]
 
 
+@pytest.mark.parametrize("limit", [0, -1, 10_001, 2**40])
+def test_a_page_has_a_size(tasks: TaskStore, limit: int) -> None:
+    with pytest.raises(InvalidValue, match="limit is 1 to 10000"):
+        tasks.list_tasks(limit=limit)
+
+
 @pytest.mark.parametrize(
     ("wanted", "field"),
     [
@@ -174,5 +182,5 @@ def test_a_filter_that_can_not_be_sent_is_refused_by_its_field(
     mixed: TaskStore, wanted: TaskFilter, field: str
 ) -> None:
     for ask in (mixed.list_tasks, mixed.count_tasks):
-        with pytest.raises(InvalidValue, match=field):
+        with pytest.raises((InvalidValue, InvalidRef), match=field):
             ask(wanted)

@@ -45,7 +45,7 @@ begin
       from tenants as n
       left join tasks as t
         on t.tenant_id = n.tenant_id
-       and t.external_ref_key = v_key and t.external_ref = v_ref and t.deleted_at is null
+       and t.external_ref_key = v_key and t.external_ref is not distinct from v_ref and t.deleted_at is null
      where n.slug = p_tenant;
     if not found then
         raise exception 'there is no tenant "%"', p_tenant
@@ -73,7 +73,7 @@ begin
           into task_id, number, status
           from tasks as t
          where t.tenant_id = v_tenant
-           and t.external_ref_key = v_key and t.external_ref = v_ref and t.deleted_at is null;
+           and t.external_ref_key = v_key and t.external_ref is not distinct from v_ref and t.deleted_at is null;
         if found then
             created := false;
             return next;
@@ -153,8 +153,8 @@ begin
             using errcode = 'check_violation', table = 'tasks', constraint = 'tasks_external_ref_length_ck';
     end if;
 
-    -- 1. Find: one index probe a ref, no lock, no transaction id. The limit keeps it that: before the first ANALYZE the
-    -- planner would rather compare each ref with every task of the tenant.
+    -- 1. Find: one index probe a ref, no lock, no transaction id. The limit keeps it that: the planner would rather read
+    -- a tenant of some ten thousand tasks whole.
     select array_agg(t.task_id order by a.ord), array_agg(t.number order by a.ord), array_agg(t.status order by a.ord)
       into v_ids, v_numbers, v_statuses
       from unnest(v_refs) with ordinality as a (ref, ord)
@@ -162,7 +162,8 @@ begin
            select k.task_id, k.number, k.status
              from tasks as k
             where k.tenant_id = v_tenant
-              and k.external_ref_key = ref_key(a.ref::text) and k.external_ref = a.ref and k.deleted_at is null
+              and k.external_ref_key = ref_key(a.ref::text) and k.external_ref is not distinct from a.ref
+              and k.deleted_at is null
             limit 1) as t on true;
 
     if array_position(v_ids, null) is not null then
@@ -177,7 +178,8 @@ begin
                select k.task_id, k.number, k.status
                  from tasks as k
                 where a.task_id is null and k.tenant_id = v_tenant
-                  and k.external_ref_key = ref_key(a.ref::text) and k.external_ref = a.ref and k.deleted_at is null
+                  and k.external_ref_key = ref_key(a.ref::text) and k.external_ref is not distinct from a.ref
+                  and k.deleted_at is null
                 limit 1) as t on true;
     end if;
 

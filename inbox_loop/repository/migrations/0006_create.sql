@@ -56,7 +56,7 @@ create function task_create(
     p_idempotency_key text   default null,
     p_actor           text   default current_user
 )
-returns table (task_id uuid, number bigint, status text, created boolean)
+returns table (task_id uuid, number bigint, status text, created boolean, deleted boolean)
 language plpgsql volatile parallel unsafe security invoker
 set search_path from current
 as $$
@@ -78,8 +78,8 @@ begin
         v_hash := idempotency_content_hash(p_project, p_title, p_parent);
         -- Looked for twice: first as a pure read, then as the only creator of the tenant.
         for attempt in 1..2 loop
-            select k.content_hash, t.task_id, t.number, t.status
-              into v_bound, task_id, number, status
+            select k.content_hash, t.task_id, t.number, t.status, t.deleted_at is not null
+              into v_bound, task_id, number, status, deleted
               from idempotency_keys as k
               join tasks as t on t.tenant_id = k.tenant_id and t.task_id = k.task_id
              where k.tenant_id = v_tenant and k.key = p_idempotency_key
@@ -146,13 +146,14 @@ begin
         end if;
     end if;
     created := true;
+    deleted := false;
     return next;
 end
 $$;
 
 comment on function task_create(text, text, text, text, bigint, text[], text, jsonb, text, text) is
-'Create a task without an external_ref in the tenant p_tenant (its slug). One row: task_id, number, status, and created: '
-'whether this call made it. Where the work has a name of its own, use task_upsert_by_external_ref: that holds for ever.
+'Create a task without an external_ref in the tenant p_tenant (its slug). One row: task_id, number, status, created: '
+'whether this call made it, and deleted: whether somebody deleted it since. Where the work has a name of its own, use task_upsert_by_external_ref: that holds for ever.
 
 '
 'p_idempotency_key (1 to 200 characters) is for repeating a call whose answer was lost. It is bound to p_project, p_title '

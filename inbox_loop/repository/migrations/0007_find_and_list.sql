@@ -59,12 +59,14 @@ begin
     select t.task_id into v_task_id
       from tasks as t
      where t.tenant_id = v_tenant
-       and t.external_ref_key = ref_key(v_ref::text) and t.external_ref = v_ref and t.deleted_at is null;
+       and t.external_ref_key = ref_key(v_ref::text) and t.external_ref is not distinct from v_ref
+       and t.deleted_at is null;
     if not found then
         select t.task_id into v_task_id
           from tasks as t
          where t.tenant_id = v_tenant
-           and t.external_ref_key = ref_key(v_ref::text) and t.external_ref = v_ref and t.deleted_at is not null
+           and t.external_ref_key = ref_key(v_ref::text) and t.external_ref is not distinct from v_ref
+           and t.deleted_at is not null
          order by t.deleted_at desc, t.number desc
          limit 1;
     end if;
@@ -75,6 +77,10 @@ $$;
 comment on function task_find(text, bigint, text) is
 'The task of this number, deleted or not; or the live task that holds this external_ref, else the one that was deleted '
 'last of those that held it. No row when there is none. A pure read.';
+
+-- What is still to be done is looked for time and again, behind ever more that is done.
+create index tasks_unfinished_ix on tasks (tenant_id, number)
+    where status in ('open', 'in_progress', 'blocked') and deleted_at is null;
 
 -- Which tasks fit, newest number first. Planned anew at each call, for the filters that are given.
 create function task_numbers(
@@ -111,7 +117,7 @@ begin
        and (p_statuses is null or t.status = any (p_statuses))
        and (p_labels is null or t.labels @> p_labels)
        and (v_container is null
-            or t.container_ref_key = ref_key(v_container::text) and t.container_ref = v_container)
+            or t.container_ref_key = ref_key(v_container::text) and t.container_ref is not distinct from v_container)
        and (p_mailbox is null
             or coalesce(lower(t.source ->> 'account') = v_account, t.source ->> 'mailbox' = p_mailbox))
        and (v_text is null
@@ -162,7 +168,7 @@ comment on function task_list(text, text[], text[], text, text, text, timestampt
 'that are null fit any: one of p_statuses, all of p_labels, p_container_ref (case does not count), p_mailbox (all tasks of '
 'its account), p_text (occurs in title or body, case does not count, no wildcards), created at p_since or later. Deleted '
 'tasks are left out unless p_include_deleted. Tasks are read from the newest down until the page is full; those of a '
-'container by an index. A pure read.';
+'container, and those that are not finished, by an index. A pure read.';
 
 create function task_count(
     p_tenant          text,

@@ -53,6 +53,10 @@ begin
         raise exception 'there is no status "%"', p_status
             using errcode = 'check_violation', table = 'tasks', constraint = 'tasks_status_ck';
     end if;
+    if char_length(coalesce(p_note ->> 'summary', p_note ->> 'reason')) > 10000 then
+        raise exception 'a summary or reason is at most 10000 characters'
+            using errcode = 'check_violation', table = 'task_activity', constraint = 'task_activity_note_ck';
+    end if;
     select t.* into v_old from tasks as t where t.tenant_id = v_tenant and t.number = p_number;
     loop
         if v_old.task_id is null then
@@ -82,7 +86,7 @@ begin
                 select t.number into v_holder
                   from tasks as t
                  where t.tenant_id = v_tenant and t.external_ref_key = v_old.external_ref_key
-                   and t.external_ref = v_old.external_ref and t.deleted_at is null;
+                   and t.external_ref is not distinct from v_old.external_ref and t.deleted_at is null;
                 if found then
                     raise exception 'task % can not be restored: task % holds its external_ref', p_number, v_holder
                         using errcode = 'unique_violation', table = 'tasks',
@@ -104,6 +108,10 @@ begin
                                   then jsonb_build_object('from', octet_length(v_old.body),
                                                           'to', octet_length(v_new.body)) end)));
             exit;
+        end if;
+        if p_deleted = false then
+            -- A restore takes a ref, as a create does, and waits its turn in the same place.
+            perform pg_advisory_xact_lock(uuid_hash_extended(v_tenant, 7271));
         end if;
         select t.* into v_old
           from tasks as t
