@@ -49,6 +49,14 @@ class Event:
 _DAEMON = (
     Event("daemon.started", "info", ("version", "pid", "mailboxes"), "The daemon begins."),
     Event("daemon.ready", "info", ("mailboxes",), "The database and every mailbox are opened; polls begin."),
+    Event(
+        "daemon.no_mailbox",
+        "warning",
+        ("hint",),
+        "No mailbox is configured, or none is enabled, so no mail is read. New tasks are told of, and what is over is "
+        "purged, all the same.",
+        "Do what the hint says, unless that is what you want.",
+    ),
     Event("daemon.reloaded", "info", ("mailboxes",), "The configuration was read again, and is in force from now on."),
     Event("daemon.stopping", "info", (), "The daemon was asked to stop, and ends what it has begun."),
     Event(
@@ -200,8 +208,8 @@ _OUTBOX = (
         "outbox.interrupted",
         "warning",
         ("step", "hint"),
-        "New tasks can't be announced, or deliveries not be recorded. Said when it begins; it is tried again all the "
-        "time, and nothing is lost.",
+        "New tasks can't be announced, or deliveries not be recorded. Said when it begins, changes, and every 15 "
+        "minutes; it is tried again all the time, and nothing is lost.",
         "Passing trouble heals by itself; when it stays, the message says where to look.",
     ),
     Event(

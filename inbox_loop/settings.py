@@ -125,7 +125,7 @@ class OutboxSettings(_Section):
     """Time between two looks for new tasks to tell of. A look that finds none writes nothing."""
     webhook_url: SecretStr | None = Field(default=None, examples=["https://hooks.example.com/inbox-loop"])
     """Where a JSON document is posted for each new task, at least once. Without it nothing is posted."""
-    webhook_secret: SecretStr | None = Field(default=None, examples=["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"])
+    webhook_secret: SecretStr | None = Field(default=None, examples=["whsec_...your own random bytes in base64..."])
     """What each post is signed with: 24 to 64 random bytes in base64 behind "whsec_". Needed with webhook_url."""
     webhook_timeout_seconds: float = Field(default=10.0, gt=0, le=300)
     """Longest time for one post."""

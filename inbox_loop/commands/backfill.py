@@ -62,7 +62,7 @@ def backfill(
         with show_progress() as progress:
             passes = {name: partial(_backfill, opened, request, progress) for name, opened in mailboxes.items()}
             endings = run_passes(passes)
-        announce_created(database, settings)
+        announce_created(database)
     print_endings(endings, as_json=as_json)
     return exit_code_of(endings)
 

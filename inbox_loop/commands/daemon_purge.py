@@ -1,6 +1,7 @@
 """The daemon's purge: once an hour, what is over for good is removed in small batches.
 
-Expired idempotency keys always; tasks only where the retention settings say after how long.
+Expired idempotency keys always; tasks only where the retention settings say after how long, and then those of every
+tenant of the database.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ from functools import partial
 
 import structlog
 
-from inbox_loop.commands.options import choose_tenants
 from inbox_loop.errors import InboxLoopError
 from inbox_loop.loop.schedule import Job
 from inbox_loop.repository.database import Database
 from inbox_loop.repository.retention import purge_idempotency_keys, purge_tasks
+from inbox_loop.repository.tenants import list_tenants
 from inbox_loop.settings import Settings
 
 INTERVAL_SECONDS = 3600.0
@@ -40,7 +41,7 @@ def purge_once(settings: Settings, database: Database, stop: threading.Event) ->
     tasks = keys = 0
     try:
         keys = _purge_all(partial(purge_idempotency_keys, database), stop)
-        for tenant in choose_tenants(settings, None):
+        for tenant in list_tenants(database):
             tasks += _purge_all(_purge_of(settings, database, tenant), stop)
     except InboxLoopError as error:
         log.warning("retention.failed", hint=error.hint, exc_info=error)

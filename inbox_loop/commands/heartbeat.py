@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from inbox_loop.errors import InboxLoopError
+from inbox_loop.errors import DatabaseUnreachable, InboxLoopError
 from inbox_loop.loop.watch import Watch
 from inbox_loop.repository.database import Database
 from inbox_loop.repository.health import record_heartbeat
@@ -36,8 +36,11 @@ class Heartbeat:
     watches: Sequence[Watch]
     daemon: str = field(default_factory=_this_daemon)
 
-    def beat(self) -> None:
-        """Write a row a mailbox. A database that is away is logged, and told the next time."""
+    def beat(self) -> bool:
+        """Write a row a mailbox; whether the database could be reached. Trouble is logged, and told the next time.
+
+        A database that is away is not asked again for the other mailboxes: each would wait for it as long.
+        """
         for watch in self.watches:
             health = watch.health
             try:
@@ -51,3 +54,6 @@ class Heartbeat:
                 )
             except InboxLoopError as error:
                 log.warning("heartbeat.failed", mailbox=health.name, hint=error.hint, exc_info=error)
+                if isinstance(error, DatabaseUnreachable):
+                    return False
+        return True

@@ -127,6 +127,8 @@ def _let_libraries_through(level: int) -> None:
     # The handler has the level as well, for libraries that set their own loggers to a lower one.
     logging.basicConfig(handlers=[_LibraryHandler(level)], level=level, force=True)
     logging.captureWarnings(capture=True)
+    # It warns at every attempt to connect again, once a second and more; our own events say that the database is away.
+    logging.getLogger("psycopg.pool").setLevel(max(logging.ERROR, level))
 
 
 def _record_thread_failure(failure: threading.ExceptHookArgs) -> None:

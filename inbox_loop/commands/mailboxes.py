@@ -20,17 +20,22 @@ from inbox_loop.repository.database import Database
 from inbox_loop.repository.loop_store import PostgresLoopStore
 from inbox_loop.settings import MailboxSettings, Settings
 
-_HINT = "Add a [[mailboxes]] section with name and token_file to the configuration."
+HINT = "Add a [[mailboxes]] section with name and token_file to the configuration."
 
 
 def choose_mailboxes(settings: Settings, name: str | None) -> tuple[MailboxSettings, ...]:
     """The enabled mailboxes, or the one of this name. Raises ``NoSuchMailbox``."""
     if name is not None:
         return (find_mailbox(settings, name),)
-    enabled = tuple(mailbox for mailbox in settings.mailboxes if mailbox.enabled)
+    enabled = list_enabled(settings)
     if not enabled:
-        raise NoSuchMailbox("no mailbox is configured, or none is enabled", hint=_HINT)
+        raise NoSuchMailbox("no mailbox is configured, or none is enabled", hint=HINT)
     return enabled
+
+
+def list_enabled(settings: Settings) -> tuple[MailboxSettings, ...]:
+    """The enabled mailboxes; there may be none."""
+    return tuple(mailbox for mailbox in settings.mailboxes if mailbox.enabled)
 
 
 @contextmanager

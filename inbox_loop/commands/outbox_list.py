@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from inbox_loop.commands.options import ConfigOption, JsonOption, TenantOption, choose_tenants, read_settings
+from inbox_loop.commands.options import ConfigOption, JsonOption, read_settings
+from inbox_loop.commands.outbox_tenants import EveryTenantOption, find_outbox_tenants
 from inbox_loop.commands.show import moment, print_records, print_table
 from inbox_loop.commands.wiring import open_database
 from inbox_loop.repository.outbox import OutboxRow, PostgresOutbox
-from inbox_loop.repository.tenants import check_tenant
 
 _COLUMNS = ("TASK", "TENANT", "STATE", "ATTEMPTS", "NEXT TRY", "LAST ERROR")
 
@@ -19,17 +19,14 @@ def list_outbox(
     context: typer.Context,
     *,
     limit: Annotated[int, typer.Option("--limit", help="At most so many.", min=1, max=10_000)] = 50,
-    tenant: TenantOption = None,
+    tenant: EveryTenantOption = None,
     config: ConfigOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """List the webhook deliveries that were given up, then those that wait for their next attempt."""
     settings = read_settings(context, config)
-    tenants = choose_tenants(settings, tenant)
     with open_database(settings) as database:
-        for each in tenants:
-            check_tenant(database, each)
-        rows = PostgresOutbox(database).list_undelivered(tenants, limit=limit)
+        rows = PostgresOutbox(database).list_undelivered(find_outbox_tenants(database, tenant), limit=limit)
     if as_json:
         print_records(_record(row) for row in rows)
     else:

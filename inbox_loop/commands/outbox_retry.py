@@ -4,26 +4,33 @@ from __future__ import annotations
 
 import typer
 
-from inbox_loop.commands.options import ConfigOption, JsonOption, TenantOption, choose_tenants, read_settings
+from inbox_loop.commands.options import ConfigOption, JsonOption, read_settings
+from inbox_loop.commands.outbox_tenants import EveryTenantOption, find_outbox_tenants
 from inbox_loop.commands.show import print_line, print_records
 from inbox_loop.commands.wiring import open_database
+from inbox_loop.errors import UsageError
 from inbox_loop.repository.outbox import PostgresOutbox
-from inbox_loop.repository.tenants import check_tenant
 
 
 def retry_outbox(
-    context: typer.Context, *, tenant: TenantOption = None, config: ConfigOption = None, as_json: JsonOption = False
+    context: typer.Context,
+    *,
+    tenant: EveryTenantOption = None,
+    config: ConfigOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Try the webhook deliveries again that were given up, with all their attempts before them.
 
-    The daemon makes the attempts: inbox-loop run.
+    The daemon makes the attempts: inbox-loop run. Needs outbox.webhook_url.
     """
     settings = read_settings(context, config)
-    tenants = choose_tenants(settings, tenant)
+    if settings.outbox.webhook_url is None:
+        raise UsageError(
+            "outbox.webhook_url is not set, so nothing is posted",
+            hint="Use the configuration that the daemon posts by: --config FILE.",
+        )
     with open_database(settings) as database:
-        for each in tenants:
-            check_tenant(database, each)
-        count = PostgresOutbox(database).retry_given_up(tenants)
+        count = PostgresOutbox(database).retry_given_up(find_outbox_tenants(database, tenant))
     if as_json:
         print_records([{"retried": count}])
     else:

@@ -26,6 +26,6 @@ def pass_over(
         open_mailboxes(settings, chosen, database, requests.stop) as mailboxes,
     ):
         endings = run_passes({name: partial(one_pass, opened) for name, opened in mailboxes.items()})
-        announce_created(database, settings)
+        announce_created(database)
     print_endings(endings, as_json=as_json)
     return exit_code_of(endings)

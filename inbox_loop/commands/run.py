@@ -23,7 +23,7 @@ from inbox_loop.commands.daemon_outbox import relaying
 from inbox_loop.commands.daemon_purge import purges
 from inbox_loop.commands.heartbeat import Heartbeat
 from inbox_loop.commands.logs import configure_logs
-from inbox_loop.commands.mailboxes import choose_mailboxes, open_mailboxes
+from inbox_loop.commands.mailboxes import HINT, list_enabled, open_mailboxes
 from inbox_loop.commands.options import ConfigOption, find_given_settings, read_settings
 from inbox_loop.commands.relay import announce_created
 from inbox_loop.commands.signals import Requests, listening
@@ -37,10 +37,13 @@ log = structlog.get_logger()
 
 
 def run(context: typer.Context, *, config: ConfigOption = None) -> int:
-    """Poll every mailbox, day and night, until told to stop."""
+    """Poll every mailbox, tell others of new tasks and purge what is over, day and night, until told to stop.
+
+    Without a mailbox it does the rest.
+    """
     began = time.monotonic()
     settings = read_settings(context, config)
-    names = [mailbox.name for mailbox in choose_mailboxes(settings, None)]
+    names = [mailbox.name for mailbox in list_enabled(settings)]
     log.info("daemon.started", version=__version__, pid=os.getpid(), mailboxes=names)
     with listening() as requests:
         while True:
@@ -49,14 +52,14 @@ def run(context: typer.Context, *, config: ConfigOption = None) -> int:
                 break
             settings = following
             configure_logs(settings.log)
-            log.info("daemon.reloaded", mailboxes=[mailbox.name for mailbox in choose_mailboxes(settings, None)])
+            log.info("daemon.reloaded", mailboxes=[mailbox.name for mailbox in list_enabled(settings)])
     log.info("daemon.stopped", uptime_seconds=round(time.monotonic() - began))
     return EXIT_FINE
 
 
 def _serve(settings: Settings, requests: Requests, context: typer.Context, config: Path | None) -> Settings | None:
     """Run the daemon with these settings; the next ones to run with, or None when it is to stop."""
-    chosen = choose_mailboxes(settings, None)
+    chosen = list_enabled(settings)
     ending = threading.Event()
     with (
         open_database(settings) as database,
@@ -75,6 +78,8 @@ def _serve(settings: Settings, requests: Requests, context: typer.Context, confi
         pulse = Heartbeat(database, watches)
         turns = [_turns(watch, settings.poll) for watch in watches]
         schedule = Schedule([*turns, _beats(pulse), purges(settings, database, ending)])
+        if not chosen:
+            log.warning("daemon.no_mailbox", hint=HINT)
         log.info("daemon.ready", mailboxes=[mailbox.name for mailbox in chosen])
         schedule.start()
         following = _wait(requests, context, config)
@@ -82,8 +87,9 @@ def _serve(settings: Settings, requests: Requests, context: typer.Context, confi
             log.info("daemon.stopping")
         ending.set()
         schedule.stop()
-        pulse.beat()
-        announce_created(database, settings)
+        # A database that is away is waited for once, not twice.
+        if pulse.beat():
+            announce_created(database)
     return following
 
 
@@ -115,7 +121,7 @@ def _read_again(context: typer.Context, config: Path | None) -> Settings | None:
     """
     try:
         settings = find_given_settings(context, config)
-        chosen = choose_mailboxes(settings, None)
+        chosen = list_enabled(settings)
         with open_database(settings) as database, open_mailboxes(settings, chosen, database, threading.Event()):
             return settings
     except InboxLoopError as error:

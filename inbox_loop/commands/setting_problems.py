@@ -19,7 +19,7 @@ from inbox_loop.commands.setting_keys import Location, dotted, find_nearest_sibl
 from inbox_loop.gmail.safe_url import is_safe_url
 from inbox_loop.settings import LONGEST, METHOD_COSTS
 from inbox_loop.webhook.address import read_address
-from inbox_loop.webhook.signature import read_secret
+from inbox_loop.webhook.signature import PUBLISHED, read_secret
 
 _A_DURATION = 'must be a number of seconds or a text such as "90s", "30m", "24h", "14d", "2w"'
 # pydantic's types of fault whose own words speak of Python rather than of a configuration file.
@@ -103,9 +103,12 @@ def _check_webhook(values: Mapping[str, Any]) -> Iterator[Fault]:
             yield Fault(("outbox", "webhook_secret"), "is missing; outbox.webhook_url needs it")
     if isinstance(secret, str):
         try:
-            read_secret(secret)
+            key = read_secret(secret)
         except ValueError:
             yield Fault(("outbox", "webhook_secret"), 'must be "whsec_" and 24 to 64 random bytes in base64')
+        else:
+            if key == PUBLISHED:
+                yield Fault(("outbox", "webhook_secret"), "is a published example, which anybody can sign with")
 
 
 def _check_webhook_url(url: str) -> Iterator[Fault]:

@@ -10,6 +10,7 @@ import typer
 from inbox_loop.commands.mailbox_status import ADVICE, MailboxStatus, Verdict, exit_code_of, judge, stale_after
 from inbox_loop.commands.options import ConfigOption, JsonOption, TenantOption, choose_tenants, read_settings
 from inbox_loop.commands.outbox_status import judge_outbox, outbox_record, outbox_sentence
+from inbox_loop.commands.outbox_tenants import find_outbox_tenants
 from inbox_loop.commands.show import in_words, moment, print_line, print_records, print_table
 from inbox_loop.commands.wiring import find_sign_in_trouble, open_database
 from inbox_loop.loop.ports import MessageState
@@ -28,14 +29,16 @@ def show_status(
 ) -> int:
     """Show how every mailbox is, configured or only in the database: last good poll, backlog, quarantine.
 
-    And the outbox: how many new tasks are still to be told of, and how many deliveries were given up.
+    And the outbox: how many new tasks are still to be told of, and how many deliveries were given up; without --tenant,
+    those of every tenant in the database.
 
     What is known comes from the database: a running daemon speaks of its mailboxes once a minute; a single poll that
     finds nothing writes nothing. So a mailbox that no daemon ever spoke of, or that single polls have gone on with
     since, is "no daemon", which is no error; one whose daemon fell silent is "silent", and its last error is past.
 
     Exit code 0: all is well. 1: a mailbox has messages in quarantine, was never read, fails, is silent, or its last
-    good poll is too long ago; or a delivery was given up. 3: a mailbox waits for a person to sign in. 4: the database
+    good poll is too long ago; or a new task has waited for more than 15 minutes to be announced. With a webhook also: or a
+    new task has waited for so long to be delivered, or a delivery was given up. 3: a mailbox waits for a person to sign in. 4: the database
     can't be reached.
     """
     settings = read_settings(context, config)
@@ -43,12 +46,13 @@ def show_status(
     tenants = choose_tenants(settings, tenant)
     with open_database(settings) as database:
         statuses = [status for each in tenants for status in _find_statuses(database, settings, each, now)]
-        outbox = judge_outbox(PostgresOutbox(database).find_outbox_state(tenants), settings.outbox)
+        state = PostgresOutbox(database).find_outbox_state(find_outbox_tenants(database, tenant))
+    outbox = judge_outbox(state, settings.outbox, now)
     if as_json:
-        print_records([*(_record(status, now) for status in statuses), outbox_record(outbox, now)])
+        print_records([*(_record(status, now) for status in statuses), outbox_record(outbox)])
     else:
         _print_statuses(statuses, now)
-        print_line(outbox_sentence(outbox, now))
+        print_line(outbox_sentence(outbox))
     return exit_code_of(statuses) or outbox.exit_code
 
 

@@ -69,7 +69,7 @@ def create_task(
         )
         answer = store.create_task(new, actor=find_actor(), idempotency_key=idempotency_key)
         if answer.outcome is UpsertOutcome.CREATED:
-            announce_created(database, settings)
+            announce_created(database)
         task = store.find_task(answer.number)
     print_task(task, _sentence(task, answer.outcome), as_json=as_json, facts={"outcome": answer.outcome})
 

@@ -70,7 +70,7 @@ def upsert_task(
         store = TaskStore(database, tenant=chosen)
         answer = store.upsert_task(draft, actor=find_actor(), allow_container=allow_container)
         if answer.outcome is UpsertOutcome.CREATED:
-            announce_created(database, settings)
+            announce_created(database)
         task = store.find_task(answer.number)
     _print_answer(task, answer.outcome, as_json=as_json)
 

@@ -1,6 +1,6 @@
 """Deliver: post what is due in the outbox, and decide what follows from each answer.
 
-Lives here: the decision, which is pure, and ``deliver_once``. Not here: when it runs (``commands/daemon_jobs.py``), the
+Lives here: the decision, which is pure, and ``Deliveries``. Not here: when it runs (``commands/daemon_outbox.py``), the
 protocols (``outbox_ports.py``).
 
 At least once: a post whose answer was lost, or a process that died before it could record one, leads to another post
@@ -9,8 +9,8 @@ with the same id.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Collection
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -24,7 +24,8 @@ LONGEST_WAIT = timedelta(hours=6)
 # Waits are up to so much longer, so that what failed together is not tried again together.
 JITTER = 0.2
 
-# So many posts at the same time: a receiver that is slow with one does not hold up the others.
+# So many posts at the same time. Each has its place until it ends, and a free place is filled at the next look: a post
+# that hangs holds up the others only when there are so many of its kind.
 SIDE_BY_SIDE = 8
 # A claim outlives the time limit of a post by so much: to look up the receiver's name, and to record the answer.
 LEASE_SLACK = timedelta(seconds=60)
@@ -85,65 +86,81 @@ class DeliveryLimits:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryReport:
-    """What one round of deliveries came to."""
+    """What the posts that ended came to."""
 
-    claimed: int = 0
     delivered: int = 0
     failed: int = 0
     given_up: int = 0
     released: int = 0
     """Cut off by a stop, and due again at once."""
 
-    @property
-    def may_go_on(self) -> bool:
-        """Whether more may be due, and the receiver takes them."""
-        return self.claimed == SIDE_BY_SIDE and self.delivered > 0
+
+Ended = Answer | Trouble | None
+"""What a post came to; None when a stop cut it off."""
 
 
-def deliver_once(
-    outbox: Outbox, post: Post, limits: DeliveryLimits, *, now: datetime, jitter: Callable[[], float]
-) -> DeliveryReport:
-    """Claim what is due, at most ``SIDE_BY_SIDE``, post it side by side, and record what came of it.
+class Deliveries:
+    """The deliveries under way, at most ``SIDE_BY_SIDE``. One thread claims and records; each post has one of its own.
 
-    Nothing is written when nothing is due. Raises what the outbox raises; what was not recorded then is posted again
-    after its lease.
+    Its methods raise what the outbox raises; what was not recorded then is posted again after its lease.
     """
-    deliveries = outbox.claim_due(SIDE_BY_SIDE, limits.lease)
-    if not deliveries:
-        return DeliveryReport()
-    ends: list[type] = []
-    for delivery, answer in _answers(deliveries, post, now):
-        decision = None if answer is None else decide(answer, delivery.attempts, limit=limits.attempts, jitter=jitter())
-        _record(outbox, delivery, decision)
-        ends.append(type(decision))
-    return DeliveryReport(
-        claimed=len(deliveries),
-        delivered=ends.count(Delivered),
-        failed=ends.count(Retry),
-        given_up=ends.count(GiveUp),
-        released=ends.count(type(None)),
-    )
+
+    def __init__(self, outbox: Outbox, post: Post, limits: DeliveryLimits, *, jitter: Callable[[], float]) -> None:
+        self._outbox = outbox
+        self._post = post
+        self._limits = limits
+        self._jitter = jitter
+        self._pool = ThreadPoolExecutor(SIDE_BY_SIDE, thread_name_prefix="post")
+        self._under_way: dict[Future[Ended], Delivery] = {}
+
+    def begin_due(self, now: datetime) -> int:
+        """Claim what is due, as far as there are free places, and begin to post it; how many. Signed for ``now``.
+
+        Nothing is written when nothing is due.
+        """
+        free = SIDE_BY_SIDE - len(self._under_way)
+        due = self._outbox.claim_due(free, self._limits.lease) if free else ()
+        for delivery in due:
+            self._under_way[self._pool.submit(_ask, self._post, delivery, now)] = delivery
+        return len(due)
+
+    def record_next(self, patience: timedelta) -> DeliveryReport:
+        """Wait until a post ends, at most for ``patience``, and record those that have. Returns at once without any."""
+        ended, _ = wait(self._under_way, timeout=patience.total_seconds(), return_when=FIRST_COMPLETED)
+        return self._record_all(ended)
+
+    def finish(self) -> DeliveryReport:
+        """Wait for every post under way, and record it. The last call."""
+        self._pool.shutdown()
+        return self._record_all(tuple(self._under_way))
+
+    def _record_all(self, ended: Collection[Future[Ended]]) -> DeliveryReport:
+        kinds: list[type] = []
+        for future in ended:
+            delivery, answer = self._under_way.pop(future), future.result()
+            decision = None if answer is None else self._decide(answer, delivery)
+            _record(self._outbox, delivery, decision)
+            kinds.append(type(decision))
+        return DeliveryReport(
+            delivered=kinds.count(Delivered),
+            failed=kinds.count(Retry),
+            given_up=kinds.count(GiveUp),
+            released=kinds.count(type(None)),
+        )
+
+    def _decide(self, answer: Answer | Trouble, delivery: Delivery) -> Delivered | Retry | GiveUp:
+        return decide(answer, delivery.attempts, limit=self._limits.attempts, jitter=self._jitter())
 
 
-def _answers(
-    deliveries: tuple[Delivery, ...], post: Post, now: datetime
-) -> Iterator[tuple[Delivery, Answer | Trouble | None]]:
-    """Each delivery with its answer, as they come in; None when a stop cut it off."""
-
-    def ask(delivery: Delivery) -> Answer | Trouble | None:
-        try:
-            return post.send(delivery, now)
-        except Stopped:
-            return None
-        except Exception:
-            # One delivery that can't be posted must not keep what became of the others from being recorded.
-            log.exception("outbox.fault", step="post")
-            return Trouble.FAULT
-
-    with ThreadPoolExecutor(max_workers=len(deliveries), thread_name_prefix="post") as pool:
-        asked = {pool.submit(ask, delivery): delivery for delivery in deliveries}
-        for done in as_completed(asked):
-            yield asked[done], done.result()
+def _ask(post: Post, delivery: Delivery, now: datetime) -> Ended:
+    try:
+        return post.send(delivery, now)
+    except Stopped:
+        return None
+    except Exception:
+        # One delivery that can't be posted must not keep what became of the others from being recorded.
+        log.exception("outbox.fault", step="post")
+        return Trouble.FAULT
 
 
 def _record(outbox: Outbox, delivery: Delivery, decision: Delivered | Retry | GiveUp | None) -> None:

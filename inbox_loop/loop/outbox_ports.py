@@ -43,6 +43,8 @@ class Delivery:
     tenant: str
     attempts: int
     """With this one."""
+    claimed_until: datetime
+    """When others may claim it. Attempts and this moment together tell one claim from every other."""
     task: TaskInBrief
 
 
@@ -89,8 +91,11 @@ class Outbox(Protocol):
     def announce(self, limit: int) -> int:
         """Announce the oldest by NOTIFY and leave them to be posted; how many. Two at once never announce the same."""
 
-    def announce_only(self, limit: int) -> int:
-        """The same, and count them as delivered: there is no receiver."""
+    def find_closable(self) -> bool:
+        """Whether any were announced that are neither delivered nor given up. A pure read."""
+
+    def close_announced(self, limit: int) -> int:
+        """Count those as delivered, whatever was tried before: there is no receiver any more. How many."""
 
     def claim_due(self, limit: int, lease: timedelta) -> tuple[Delivery, ...]:
         """Take deliveries whose time has come; no one else gets them for ``lease``. A pure read when there are none."""

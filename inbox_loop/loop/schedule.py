@@ -32,7 +32,7 @@ class Job:
     jitter_seconds: float
     delay_seconds: float
     """Of the first run after the start."""
-    run: Callable[[], None]
+    run: Callable[[], object]
     """Must return on its own soon after the daemon was told to stop, and must not raise."""
 
 

@@ -64,11 +64,16 @@ class PostgresOutbox:
 
     def announce(self, limit: int) -> int:
         """Announce the oldest by NOTIFY and leave them to be posted; how many. Two at once never announce the same."""
-        return len(self._database.rows(_SQL["announce"], {"limit": limit, "is_last": False}))
+        return len(self._database.rows(_SQL["announce"], {"limit": limit}))
 
-    def announce_only(self, limit: int) -> int:
-        """The same, and count them as delivered: there is no receiver."""
-        return len(self._database.rows(_SQL["announce"], {"limit": limit, "is_last": True}))
+    def find_closable(self) -> bool:
+        """Whether any were announced that are neither delivered nor given up. A pure read."""
+        row = self._database.row(_SQL["find_closable"])
+        return row is not None and bool(row["closable"])
+
+    def close_announced(self, limit: int) -> int:
+        """Count those as delivered, whatever was tried before: there is no receiver any more. How many."""
+        return len(self._database.rows(_SQL["close_announced"], {"limit": limit}))
 
     def claim_due(self, limit: int, lease: timedelta) -> tuple[Delivery, ...]:
         """Take deliveries whose time has come; no one else gets them for ``lease``. A pure read when there are none.
@@ -117,6 +122,7 @@ def _claim(delivery: Delivery) -> Mapping[str, object]:
         "tenant_id": delivery.tenant_id,
         "notification_id": delivery.notification_id,
         "attempts": delivery.attempts,
+        "claimed_until": delivery.claimed_until,
     }
 
 
@@ -129,6 +135,7 @@ def _delivery(row: DictRow) -> Delivery:
         created_at=row["created_at"],
         tenant=row["tenant"],
         attempts=row["attempts"],
+        claimed_until=row["claimed_until"],
         task=TaskInBrief(
             task_id=row["task_id"],
             number=row["number"],

@@ -16,9 +16,7 @@ with due as materialized (
        for update skip locked
 ), announced as (
     update notifications as n
-       set announced_at = now(),
-           delivered_at = case when %(is_last)s and n.gave_up_at is null
-                               then coalesce(n.delivered_at, now()) else n.delivered_at end
+       set announced_at = now()
       from due
      where n.tenant_id = due.tenant_id and n.notification_id = due.notification_id
     returning n.tenant_id, n.notification_id, n.topic, n.event_id, n.task_id
@@ -34,6 +32,29 @@ select pg_notify('inbox_loop_tasks',
                                    'task_id', task_id)::text)
   from told
  order by notification_id;
+
+-- name: find_closable
+-- purpose: Whether any notification was announced and is neither delivered nor given up.
+-- reads: notifications
+select exists (select
+                 from notifications
+                where delivered_at is null and gave_up_at is null and announced_at is not null) as closable;
+
+-- name: close_announced
+-- purpose: Count as delivered what was announced and has no receiver. Rows that another has in hand are left to it.
+-- writes: notifications
+with announced as materialized (
+    select n.tenant_id, n.notification_id
+      from notifications as n
+     where n.delivered_at is null and n.gave_up_at is null and n.announced_at is not null
+     limit %(limit)s
+       for update skip locked
+)
+update notifications as n
+   set delivered_at = now(), last_error = null
+  from announced as a
+ where n.tenant_id = a.tenant_id and n.notification_id = a.notification_id
+returning n.notification_id;
 
 -- name: find_due
 -- purpose: Whether any delivery's time has come.
@@ -57,7 +78,8 @@ with due as materialized (
        set attempts = n.attempts + 1, next_attempt_at = now() + %(lease)s
       from due
      where n.tenant_id = due.tenant_id and n.notification_id = due.notification_id
-    returning n.tenant_id, n.notification_id, n.event_id, n.topic, n.created_at, n.attempts, n.task_id
+    returning n.tenant_id, n.notification_id, n.event_id, n.topic, n.created_at, n.attempts,
+              n.next_attempt_at as claimed_until, n.task_id
 )
 select c.*, s.slug as tenant, t.number, p.name as project, t.title, t.status, t.labels, t.external_ref::text,
        t.container_ref::text, t.created_at as task_created_at
@@ -81,7 +103,7 @@ returning notification_id;
 update notifications
    set last_error = %(error)s, next_attempt_at = now() + %(retry_in)s
  where tenant_id = %(tenant_id)s and notification_id = %(notification_id)s and attempts = %(attempts)s
-   and delivered_at is null and gave_up_at is null
+   and next_attempt_at = %(claimed_until)s and delivered_at is null and gave_up_at is null
 returning notification_id;
 
 -- name: record_given_up
@@ -90,7 +112,7 @@ returning notification_id;
 update notifications
    set last_error = %(error)s, gave_up_at = now()
  where tenant_id = %(tenant_id)s and notification_id = %(notification_id)s and attempts = %(attempts)s
-   and delivered_at is null and gave_up_at is null
+   and next_attempt_at = %(claimed_until)s and delivered_at is null and gave_up_at is null
 returning notification_id;
 
 -- name: release
@@ -99,7 +121,7 @@ returning notification_id;
 update notifications
    set attempts = attempts - 1, next_attempt_at = now()
  where tenant_id = %(tenant_id)s and notification_id = %(notification_id)s and attempts = %(attempts)s
-   and delivered_at is null and gave_up_at is null
+   and next_attempt_at = %(claimed_until)s and delivered_at is null and gave_up_at is null
 returning notification_id;
 
 -- name: find_outbox_state
@@ -114,19 +136,21 @@ select count(*) filter (where n.announced_at is null) as unannounced,
   from tenants as s
   join notifications as n on n.tenant_id = s.tenant_id
  where s.slug = any (%(tenants)s::text[])
-   and (n.announced_at is null or n.delivered_at is null and n.gave_up_at is null or n.gave_up_at is not null);
+   -- The conditions of the three partial indexes, so that they are what is read.
+   and (n.announced_at is null or (n.delivered_at is null and n.gave_up_at is null) or n.gave_up_at is not null);
 
 -- name: list_undelivered
 -- purpose: The notifications of these tenants that were given up or wait to be delivered: given up ones first, then by
 --          the time of their next attempt.
 -- reads: tenants, notifications, tasks
-select s.slug as tenant, t.number as task_number, n.event_id, n.topic, n.created_at, n.attempts, n.next_attempt_at, n.last_error,
-       n.announced_at, n.gave_up_at
+select s.slug as tenant, t.number as task_number, n.event_id, n.topic, n.created_at, n.attempts, n.next_attempt_at,
+       n.last_error, n.announced_at, n.gave_up_at
   from tenants as s
   join notifications as n on n.tenant_id = s.tenant_id
   join tasks as t on t.tenant_id = n.tenant_id and t.task_id = n.task_id
  where s.slug = any (%(tenants)s::text[])
-   and (n.delivered_at is null and n.gave_up_at is null or n.gave_up_at is not null)
+   -- All that is not delivered, in the words of the two partial indexes.
+   and ((n.delivered_at is null and n.gave_up_at is null) or n.gave_up_at is not null)
  order by n.gave_up_at nulls last, n.next_attempt_at, n.notification_id
  limit %(limit)s;
 

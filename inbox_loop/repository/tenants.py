@@ -38,10 +38,14 @@ def check_tenant(database: Database, slug: str) -> None:
     check_text("tenant", slug)
     if database.row(_SQL["find_tenant"], {"tenant": slug}) is not None:
         return
-    known = [row["slug"] for row in database.rows(_SQL["list_tenants"])]
-    nearest = get_close_matches(slug, known, n=1)
+    nearest = get_close_matches(slug, list_tenants(database), n=1)
     hint = f"Did you mean {nearest[0]}?" if nearest else "Check mailboxes.tenant or --tenant."
     raise NoSuchTenant(f"the database has no tenant {slug!r}", hint=hint)
+
+
+def list_tenants(database: Database) -> tuple[str, ...]:
+    """The names of all tenants that the database has, in order."""
+    return tuple(row["slug"] for row in database.rows(_SQL["list_tenants"]))
 
 
 def find_walls(database: Database) -> bool:

@@ -23,6 +23,8 @@ from inbox_loop.webhook.signature import read_secret, sign
 
 USER_AGENT = f"inbox-loop/{__version__}"
 
+# The hundreds of a status that is a receipt: with one, nothing else of the answer matters.
+SUCCESS = 2
 # More than anyone is waited for; a longer number would not fit a length of time.
 LONGEST_WAIT_SECONDS = 1_000_000
 
@@ -72,7 +74,7 @@ class Sender:
             status, retry_after = post(self._address, self._context, body, headers, bounds)
         except tuple(kind for kind, _ in _TROUBLES) as error:
             return next(trouble for kind, trouble in _TROUBLES if isinstance(error, kind))
-        return Answer(status, read_retry_after(retry_after, at))
+        return Answer(status, None if status // 100 == SUCCESS else read_retry_after(retry_after, at))
 
 
 def read_retry_after(value: str | None, at: datetime) -> timedelta | None:
@@ -82,6 +84,6 @@ def read_retry_after(value: str | None, at: datetime) -> timedelta | None:
         if text.isascii() and text.isdecimal():
             return timedelta(seconds=min(int(text), LONGEST_WAIT_SECONDS))
         until = parsedate_to_datetime(text)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     return max(until.replace(tzinfo=until.tzinfo or UTC) - at, timedelta())

@@ -12,6 +12,8 @@ import hmac
 
 PREFIX = "whsec_"
 KEY_BYTES = range(24, 65)
+# The example in the specification of the scheme: everybody has it, so it vouches for nobody.
+PUBLISHED = base64.b64decode("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 
 
 def read_secret(secret: str) -> bytes:

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import pytest
 from pydantic import BaseModel, Field
+from support.receiver import SECRET
 
 from inbox_loop.commands.configuration import ConfigFile, load_settings
 from inbox_loop.commands.docs_config_file import render_config_file
@@ -22,7 +23,7 @@ FACTS = [setting for section in SECTIONS for setting in section.settings]
 ALONE = [setting for section in SECTIONS if not section.is_repeated for setting in section.settings]
 REQUIRED = {setting.variable: str(setting.example).strip('"') for setting in FACTS if setting.required}
 # A URL alone is a mistake: what is posted there is signed.
-SIGNED = {"INBOX_LOOP_OUTBOX__WEBHOOK_SECRET": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}
+SIGNED = {"INBOX_LOOP_OUTBOX__WEBHOOK_SECRET": SECRET}
 
 
 def load(tmp_path: Path, text: str) -> Settings:
@@ -66,7 +67,8 @@ def test_every_setting_is_on_the_page_with_a_variable_that_sets_it(setting: Sett
     assert f"| `{setting.name}` | `{setting.variable}` |" in render_settings_page(SECTIONS)
     value = str(setting.default or setting.example)
     variables = {"mailboxes": REQUIRED, "outbox": SIGNED}.get(setting.key[0], {})
-    environment = {**variables, setting.variable: value.strip('"')}
+    # The example of a secret can't be used as it stands: it would be everybody's.
+    environment = {setting.variable: value.strip('"'), **variables}
     assert isinstance(load_settings(ConfigFile(Path("none.toml"), None), environment), Settings)
 
 

@@ -92,7 +92,52 @@ def test_status_is_exit_1_for_as_long_as_something_is_given_up(run: RunCommand) 
     assert run("status", **WEBHOOK).returncode == EXIT_FINE
 
 
+def test_retry_without_a_webhook_is_refused_since_nobody_would_post(run: RunCommand) -> None:
+    done = run("outbox", "retry")
+    assert done.returncode == EXIT_USAGE
+    assert "outbox.webhook_url is not set" in done.stderr
+    assert "--config" in done.stderr
+    assert outbox_of(run("status", "--json"))["given_up"] == 1
+
+
+def test_without_a_tenant_list_retry_and_status_speak_of_every_tenant(run: RunCommand, database_url: str) -> None:
+    with Database(database_url) as database:
+        ensure_tenant(database, "elsewhere", [])
+        TaskStore(database, tenant="elsewhere").upsert_task(TaskDraft("gmail:1#a", "Title"), actor="ann")
+        outbox = PostgresOutbox(database)
+        (theirs,) = (each for each in outbox.claim_due(10, timedelta(minutes=1)) if each.tenant == "elsewhere")
+        outbox.record_given_up(theirs, "timeout")
+    listed = records_of(run("outbox", "list", "--json", **WEBHOOK))
+    assert {each["tenant"] for each in listed} == {"default", "elsewhere"}
+    assert outbox_of(run("status", "--json", **WEBHOOK))["given_up"] == 2
+    assert outbox_of(run("status", "--json", "--tenant", "default", **WEBHOOK))["given_up"] == 1
+    assert records_of(run("outbox", "retry", "--json", "--tenant", "elsewhere", **WEBHOOK)) == [{"retried": 1}]
+    assert records_of(run("outbox", "retry", "--json", **WEBHOOK)) == [{"retried": 1}]
+
+
+LATE = "That is too long: see that inbox-loop run is running"
+
+
+def test_status_is_exit_1_when_something_has_waited_for_more_than_15_minutes(
+    run: RunCommand, database_url: str
+) -> None:
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("update notifications set gave_up_at = null, created_at = now() - interval '14 minutes'")
+        assert run("status", **WEBHOOK).returncode == EXIT_FINE
+        connection.execute("update notifications set created_at = now() - interval '16 minutes'")
+        done = run("status", **WEBHOOK)
+        assert done.returncode == EXIT_LOOK
+        assert LATE in done.stdout
+        assert run("status").returncode == EXIT_FINE  # they are announced, and there is no receiver
+        connection.execute("update notifications set announced_at = null, delivered_at = now()")
+        for variables in ({}, WEBHOOK):
+            done = run("status", **variables)
+            assert done.returncode == EXIT_LOOK
+            assert LATE in done.stdout
+
+
 def test_without_a_webhook_nobody_waits_for_a_delivery(run: RunCommand, database_url: str) -> None:
+    assert run("status").returncode == EXIT_FINE
     assert outbox_of(run("status", "--json")) == {
         "waiting": 0,
         "oldest_waiting_at": None,
@@ -106,7 +151,7 @@ def test_without_a_webhook_nobody_waits_for_a_delivery(run: RunCommand, database
 
 @pytest.mark.parametrize("command", ["list", "retry"])
 def test_a_tenant_that_is_not_there_is_told_as_such(run: RunCommand, command: str) -> None:
-    done = run("outbox", command, "--tenant", "no-such")
+    done = run("outbox", command, "--tenant", "no-such", **WEBHOOK)
     assert done.returncode == EXIT_USAGE
     assert "the database has no tenant 'no-such'" in done.stderr
 
@@ -140,6 +185,10 @@ def test_a_command_that_can_not_announce_has_done_its_work_all_the_same(run: Run
     ("changed", "problem"),
     [
         ({"INBOX_LOOP_OUTBOX__WEBHOOK_SECRET": ""}, "outbox.webhook_secret: is missing; outbox.webhook_url needs it"),
+        (
+            {"INBOX_LOOP_OUTBOX__WEBHOOK_SECRET": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"},
+            "WEBHOOK_SECRET: is a published example",
+        ),
         ({"INBOX_LOOP_OUTBOX__WEBHOOK_SECRET": "s3cret"}, 'WEBHOOK_SECRET: must be "whsec_" and 24 to 64 random bytes'),
         ({"INBOX_LOOP_OUTBOX__WEBHOOK_SECRET": "whsec_s3cret=="}, 'WEBHOOK_SECRET: must be "whsec_" and 24 to 64'),
         ({"INBOX_LOOP_OUTBOX__WEBHOOK_URL": "http://hooks.example.com/s3cret"}, "WEBHOOK_URL: must be an https:// URL"),

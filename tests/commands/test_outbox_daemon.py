@@ -18,10 +18,10 @@ from support.receiver import SECRET, Receiver, silent, status, when_all_are_ther
 from support.running import Running
 from support.waiting import wait_until
 
-from inbox_loop.commands.daemon_outbox import Step, deliver_all, open_post
+from inbox_loop.commands.daemon_outbox import Step, close_all, deliver_due, open_deliveries, relaying
 from inbox_loop.commands.daemon_purge import purge_once
-from inbox_loop.commands.relay import announce_all
-from inbox_loop.errors import InboxLoopError
+from inbox_loop.commands.relay import announce_all, announce_created
+from inbox_loop.errors import DatabaseConflict, DatabaseUnreachable, InboxLoopError
 from inbox_loop.loop.outbox import SIDE_BY_SIDE
 from inbox_loop.repository.database import Database
 from inbox_loop.repository.outbox import PostgresOutbox
@@ -98,10 +98,11 @@ def backlog(database: Database, outbox: PostgresOutbox) -> PostgresOutbox:
 
 
 def deliver_to(receiver: Receiver, outbox: PostgresOutbox, stop: threading.Event) -> None:
-    settings = Settings(outbox=OutboxSettings(webhook_url=SecretStr(receiver.url), webhook_secret=SecretStr(SECRET)))
-    post = open_post(settings, stop)
-    assert post is not None
-    deliver_all(outbox, post, settings, stop)
+    settings = OutboxSettings(webhook_url=SecretStr(receiver.url), webhook_secret=SecretStr(SECRET))
+    deliveries = open_deliveries(settings, outbox, stop)
+    assert deliveries is not None
+    deliver_due(deliveries, timedelta(seconds=5), stop)
+    deliveries.finish()
 
 
 def test_a_backlog_is_delivered_in_one_go_several_at_once(receiver: Receiver, backlog: PostgresOutbox) -> None:
@@ -129,11 +130,58 @@ def test_nothing_is_delivered_after_a_stop(receiver: Receiver, backlog: Postgres
     assert backlog.find_outbox_state(["default"]).undelivered == BACKLOG
 
 
+# --- no webhook -----------------------------------------------------------------------------------------------------
+
+
+def test_a_command_that_knows_of_no_webhook_takes_no_delivery_from_a_daemon_that_has_one(
+    receiver: Receiver, database: Database, backlog: PostgresOutbox
+) -> None:
+    announce_created(database)
+    assert not backlog.find_unannounced()
+    deliver_to(receiver, backlog, threading.Event())
+    assert len(receiver.posted) == BACKLOG
+
+
+def test_a_daemon_without_a_webhook_closes_what_is_announced_by_whomever(
+    database: Database, backlog: PostgresOutbox
+) -> None:
+    backlog.announce(BACKLOG - 1)
+    stop = threading.Event()
+    with relaying(Settings(outbox=OutboxSettings(interval_seconds=0.05)), database, stop):
+        wait_until(lambda: backlog.list_undelivered(["default"]) == ())
+    assert stop.is_set()
+    assert not backlog.find_unannounced()
+
+
+def test_closing_ends_with_a_stop(backlog: PostgresOutbox) -> None:
+    backlog.announce(BACKLOG)
+    stop = threading.Event()
+    stop.set()
+    close_all(backlog, stop)
+    assert backlog.find_closable()
+
+
+# --- no mailbox -----------------------------------------------------------------------------------------------------
+
+
+def test_a_daemon_without_mailboxes_says_so_and_does_the_rest(
+    start_command: StartCommand, database_url: str, outbox: PostgresOutbox
+) -> None:
+    daemon = start_command("run", INBOX_LOOP_DATABASE__URL=database_url, INBOX_LOOP_LOG__FORMAT="json")
+    told = daemon.wait_for("daemon.no_mailbox")
+    assert told["level"] == "warning"
+    assert "[[mailboxes]]" in str(told["hint"])
+    wait_until(lambda: not outbox.find_unannounced())
+    daemon.process.send_signal(signal.SIGTERM)
+    assert daemon.end() == 0
+    assert [each["event"] for each in daemon.events].count("daemon.no_mailbox") == 1
+
+
 # --- trouble --------------------------------------------------------------------------------------------------------
 
 
 def test_trouble_is_logged_when_it_begins_and_when_it_ends(database_url: str, outbox: PostgresOutbox) -> None:
-    step = Step("announce", lambda: announce_all(outbox, Settings()))
+    step = Step("announce", lambda: announce_all(outbox))
     with psycopg.connect(database_url, autocommit=True) as owner, capture_logs() as lines:
         owner.execute("alter table notifications rename to elsewhere")
         for _ in range(3):
@@ -161,6 +209,26 @@ def test_an_error_that_nobody_foresaw_ends_no_step_and_is_logged_once() -> None:
     assert [(each["event"], each["log_level"]) for each in lines] == [("outbox.fault", "error")]
 
 
+def test_trouble_is_logged_again_when_it_changes_and_every_15_minutes() -> None:
+    met: list[Exception] = [DatabaseUnreachable("away"), DatabaseConflict("busy"), ZeroDivisionError()]
+    clock = [0.0]
+
+    def fail() -> None:
+        raise met[0]
+
+    step = Step("announce", fail, monotonic=lambda: clock[0])
+    with capture_logs() as lines:
+        for seconds in (0, 1, 899, 901, 902):
+            clock[0] = seconds
+            step.run()
+        for _ in range(2):
+            del met[0]
+            step.run()
+            step.run()
+    codes = [getattr(each["exc_info"], "code", "fault") for each in lines]
+    assert codes == [DatabaseUnreachable.code, DatabaseUnreachable.code, DatabaseConflict.code, "fault"]
+
+
 # --- purge ----------------------------------------------------------------------------------------------------------
 
 
@@ -172,7 +240,8 @@ def over(database: Database, outbox: PostgresOutbox) -> TaskStore:
     tasks.create_task(NewTask("Finished"), actor="ann", idempotency_key="k")
     tasks.finish_task(2, actor="ann")
     tasks.create_task(NewTask("Open"), actor="ann")
-    outbox.announce_only(10)
+    outbox.announce(10)
+    outbox.close_announced(10)
     database.rows(b"update tasks set deleted_at = deleted_at - interval '91 days' returning 1")
     database.rows(b"update tasks set completed_at = completed_at - interval '91 days' returning 1")
     database.rows(b"update idempotency_keys set created_at = created_at - interval '73 hours' returning 1")
@@ -204,6 +273,19 @@ def test_the_purge_goes_by_the_settings_and_is_logged_when_it_purged_something(
     found = database.rows(b"select number from tasks order by number desc")
     assert [row["number"] for row in found] == left
     assert over.find_task(3).title == "Open"
+
+
+def test_the_purge_is_of_every_tenant_of_the_database(database: Database, over: TaskStore) -> None:
+    del over
+    ensure_tenant(database, "elsewhere", [])
+    theirs = TaskStore(database, tenant="elsewhere")
+    theirs.create_task(NewTask("Deleted"), actor="ann")
+    theirs.delete_task(1, actor="ann")
+    database.rows(b"update notifications set announced_at = now(), delivered_at = now() returning 1")
+    database.rows(b"update tasks set deleted_at = now() - interval '91 days' where deleted_at is not null returning 1")
+    with capture_logs() as lines:
+        purge_once(Settings(retention=RetentionSettings(deleted_after=NINETY_DAYS)), database, threading.Event())
+    assert [each["tasks"] for each in lines] == [2]
 
 
 def test_a_purge_that_meets_trouble_is_logged_and_returns(database: Database, over: TaskStore) -> None:

@@ -1,4 +1,4 @@
-"""One round of deliveries, from a real Postgres to a real receiver: at least once, side by side, and logged."""
+"""Deliveries, from a real Postgres to a real receiver: at least once, side by side, and logged."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from structlog.testing import capture_logs
 from support.receiver import SECRET, Receiver, close, drip, silent_until, status
 from support.waiting import wait_until
 
-from inbox_loop.loop.outbox import SIDE_BY_SIDE, DeliveryReport
+from inbox_loop.loop.outbox import SIDE_BY_SIDE, Deliveries, DeliveryLimits, DeliveryReport
 from inbox_loop.repository.database import Database
 from inbox_loop.repository.outbox import OutboxRow, PostgresOutbox
+from inbox_loop.webhook.sender import Sender
 
 CreateTask = Callable[[str], int]
 Deliver = Callable[..., DeliveryReport]
@@ -34,7 +35,7 @@ def undelivered(database: Database) -> Callable[[], tuple[OutboxRow, ...]]:
 
 def test_nothing_due_is_no_round(create_task: CreateTask, deliver: Deliver, receiver: Receiver) -> None:
     create_task("Once")
-    assert deliver() == DeliveryReport(claimed=1, delivered=1)
+    assert deliver() == DeliveryReport(delivered=1)
     assert deliver() == DeliveryReport()
     assert len(receiver.posted) == 1
 
@@ -58,12 +59,12 @@ def test_a_failed_post_comes_again_with_the_same_id(
     create_task("Again")
     receiver.answers = [status(500), close]
     for attempt, error in enumerate(("http_500", "closed"), start=1):
-        assert deliver(attempts=5) == DeliveryReport(claimed=1, failed=1)
+        assert deliver(attempts=5) == DeliveryReport(failed=1)
         (row,) = undelivered()
         assert (row.attempts, row.last_error) == (attempt, error)
         assert deliver(attempts=5) == DeliveryReport()  # not before its time
         database.rows(DUE)
-    assert deliver(attempts=5) == DeliveryReport(claimed=1, delivered=1)
+    assert deliver(attempts=5) == DeliveryReport(delivered=1)
     assert len(receiver.posted) == 3
     assert len({each.headers["webhook-id"] for each in receiver.posted}) == 1
     assert undelivered() == ()
@@ -80,7 +81,7 @@ def test_after_the_last_attempt_it_is_given_up(
     receiver.usual = status(503)
     assert deliver(attempts=2).failed == 1
     database.rows(DUE)
-    assert deliver(attempts=2) == DeliveryReport(claimed=1, given_up=1)
+    assert deliver(attempts=2) == DeliveryReport(given_up=1)
     database.rows(DUE)
     assert deliver(attempts=2) == DeliveryReport()
     (row,) = undelivered()
@@ -92,7 +93,7 @@ def test_a_receiver_that_is_gone_is_left_alone_at_once(
 ) -> None:
     create_task("Gone")
     receiver.usual = status(410)
-    assert deliver() == DeliveryReport(claimed=1, given_up=1)
+    assert deliver() == DeliveryReport(given_up=1)
 
 
 def test_a_wait_the_receiver_asks_for_is_kept(
@@ -108,30 +109,52 @@ def test_a_wait_the_receiver_asks_for_is_kept(
     assert timedelta(minutes=59) < row.next_attempt_at - row.created_at < timedelta(minutes=61)
 
 
-def test_a_slow_post_does_not_hold_up_the_others_of_its_round(
-    create_task: CreateTask, deliver: Deliver, receiver: Receiver, undelivered: Callable[[], tuple[OutboxRow, ...]]
+def test_a_post_that_hangs_holds_up_no_other_not_even_those_that_come_later(
+    create_task: CreateTask, receiver: Receiver, database: Database, undelivered: Callable[[], tuple[OutboxRow, ...]]
 ) -> None:
-    for n in range(SIDE_BY_SIDE):
-        create_task(f"Number {n}")
     released = threading.Event()
     receiver.answers = [silent_until(released)]
-    with ThreadPoolExecutor(1) as pool:
-        under_way = pool.submit(deliver)
-        wait_until(lambda: len(undelivered()) == 1)  # the seven others are recorded before the slow one has ended
-        assert not under_way.done()
+    post = Sender(receiver.url, SECRET, timeout_seconds=20, stop=threading.Event())
+    limits = DeliveryLimits(lease=timedelta(minutes=1), attempts=3)
+    deliveries = Deliveries(PostgresOutbox(database), post, limits, jitter=lambda: 0.0)
+    try:
+        for n in range(3 * SIDE_BY_SIDE):
+            create_task(f"Number {n}")
+
+        def all_but_one_are_delivered() -> bool:
+            deliveries.begin_due(datetime.now(UTC))
+            deliveries.record_next(timedelta(seconds=0.1))
+            return len(undelivered()) == 1
+
+        wait_until(all_but_one_are_delivered)
+        create_task("Later")
+        wait_until(all_but_one_are_delivered)
+        assert not released.is_set()
+    finally:
         released.set()
-        report = under_way.result()
-    assert report == DeliveryReport(claimed=SIDE_BY_SIDE, delivered=SIDE_BY_SIDE)
-    assert report.may_go_on
+        last = deliveries.finish()
+    assert last == DeliveryReport(delivered=1)
+    assert undelivered() == ()
+    assert receiver.most_at_once <= SIDE_BY_SIDE
 
 
-def test_a_receiver_that_refuses_everything_is_not_asked_on_and_on(
-    create_task: CreateTask, deliver: Deliver, receiver: Receiver
+def test_no_more_than_there_are_free_places_is_claimed(
+    create_task: CreateTask, receiver: Receiver, database: Database
 ) -> None:
-    for n in range(SIDE_BY_SIDE + 1):
+    for n in range(SIDE_BY_SIDE + 3):
         create_task(f"Number {n}")
-    receiver.usual = status(500)
-    assert not deliver().may_go_on
+    released = threading.Event()
+    receiver.usual = silent_until(released)
+    post = Sender(receiver.url, SECRET, timeout_seconds=20, stop=threading.Event())
+    limits = DeliveryLimits(lease=timedelta(minutes=1), attempts=3)
+    deliveries = Deliveries(PostgresOutbox(database), post, limits, jitter=lambda: 0.0)
+    try:
+        assert deliveries.begin_due(datetime.now(UTC)) == SIDE_BY_SIDE
+        assert deliveries.begin_due(datetime.now(UTC)) == 0
+        assert deliveries.record_next(timedelta(seconds=0.1)) == DeliveryReport()
+    finally:
+        released.set()
+        assert deliveries.finish().delivered == SIDE_BY_SIDE
 
 
 def test_a_stop_cuts_off_what_is_under_way_and_leaves_it_due(
@@ -144,10 +167,10 @@ def test_a_stop_cuts_off_what_is_under_way_and_leaves_it_due(
         wait_until(lambda: len(receiver.posted) == 1)
         stop_delivering.set()
         began = time.monotonic()
-        assert under_way.result() == DeliveryReport(claimed=1, released=1)
+        assert under_way.result() == DeliveryReport(released=1)
     assert time.monotonic() - began < 3
     stop_delivering.clear()
-    assert deliver(attempts=1) == DeliveryReport(claimed=1, delivered=1)
+    assert deliver(attempts=1) == DeliveryReport(delivered=1)
 
 
 def test_the_log_says_what_became_of_a_delivery_and_neither_where_to_nor_what(
@@ -193,7 +216,7 @@ def test_an_error_that_nobody_foresaw_concerns_its_delivery_alone(
     # A mistake of our own in one payload: there is none known to provoke.
     monkeypatch.setattr("inbox_loop.webhook.sender.render_payload", render_most)
     with capture_logs() as lines:
-        assert deliver() == DeliveryReport(claimed=3, delivered=2, failed=1)
+        assert deliver() == DeliveryReport(delivered=2, failed=1)
     assert [(row.task_number, row.last_error) for row in undelivered()] == [(2, "fault")]
     assert [each["step"] for each in lines if each["event"] == "outbox.fault"] == ["post"]
 
@@ -201,7 +224,7 @@ def test_an_error_that_nobody_foresaw_concerns_its_delivery_alone(
 DELIVERER = """
     import sys, threading
     from datetime import UTC, datetime, timedelta
-    from inbox_loop.loop.outbox import DeliveryLimits, deliver_once
+    from inbox_loop.loop.outbox import Deliveries, DeliveryLimits
     from inbox_loop.repository.database import Database
     from inbox_loop.repository.outbox import PostgresOutbox
     from inbox_loop.webhook.sender import Sender
@@ -210,7 +233,9 @@ DELIVERER = """
     with Database(database_url) as database:
         post = Sender(url, secret, timeout_seconds=60, stop=threading.Event())
         limits = DeliveryLimits(lease=timedelta(seconds=1.5), attempts=5)
-        deliver_once(PostgresOutbox(database), post, limits, now=datetime.now(UTC), jitter=lambda: 0.0)
+        deliveries = Deliveries(PostgresOutbox(database), post, limits, jitter=lambda: 0.0)
+        deliveries.begin_due(datetime.now(UTC))
+        deliveries.finish()
 """
 
 
@@ -232,7 +257,7 @@ def test_what_a_killed_process_was_delivering_is_delivered_after_its_lease_with_
 
     def delivered() -> bool:
         reports.append(deliver())
-        return reports[-1] == DeliveryReport(claimed=1, delivered=1)
+        return reports[-1] == DeliveryReport(delivered=1)
 
     wait_until(delivered)
     assert len({each.headers["webhook-id"] for each in receiver.posted}) == 1

@@ -116,17 +116,37 @@ def test_an_announcement_that_is_not_committed_is_made_by_the_next_relay(
         assert len(heard(session, count=2)) == 2
 
 
-def test_without_a_receiver_an_announcement_is_the_delivery(outbox: PostgresOutbox) -> None:
-    assert outbox.announce_only(10) == 2
+def test_an_announcement_is_no_delivery(outbox: PostgresOutbox) -> None:
+    assert outbox.announce(10) == 2
+    assert outbox.find_outbox_state(TENANTS).undelivered == 2
+    assert len(outbox.claim_due(10, LEASE)) == 2
+
+
+def test_without_a_receiver_what_was_announced_is_closed_whatever_was_tried_before(outbox: PostgresOutbox) -> None:
+    outbox.announce(10)
+    outbox.record_failed(claim(outbox), "http_500", timedelta(hours=1))  # a webhook that is not configured any more
+    assert outbox.find_closable()
+    assert [outbox.close_announced(1), outbox.close_announced(10), outbox.close_announced(10)] == [1, 1, 0]
+    assert not outbox.find_closable()
     assert outbox.claim_due(10, LEASE) == ()
-    state = outbox.find_outbox_state(TENANTS)
-    assert (state.unannounced, state.undelivered, state.given_up) == (0, 0, 0)
+    assert outbox.list_undelivered(TENANTS) == ()
 
 
-def test_what_was_given_up_stays_so_when_it_is_announced_late(outbox: PostgresOutbox) -> None:
+def test_what_was_not_announced_or_was_given_up_is_not_closed(outbox: PostgresOutbox) -> None:
     outbox.record_given_up(claim(outbox), "http_410")
-    assert outbox.announce_only(10) == 2
+    assert not outbox.find_closable()
+    assert outbox.close_announced(10) == 0
+    outbox.announce(10)
+    assert outbox.close_announced(10) == 1
     assert outbox.find_outbox_state(TENANTS).given_up == 1
+
+
+def test_what_another_has_in_hand_is_not_waited_for_and_closed_later(database_url: str, outbox: PostgresOutbox) -> None:
+    outbox.announce(10)
+    with psycopg.connect(database_url) as other:
+        other.execute("select from notifications order by notification_id limit 1 for update")
+        assert outbox.close_announced(10) == 1
+    assert outbox.close_announced(10) == 1
 
 
 # --- claiming -------------------------------------------------------------------------------------------------------
@@ -233,6 +253,33 @@ def test_a_late_result_of_a_lease_that_was_lost_changes_nothing(
     assert outbox.list_undelivered(TENANTS) == before
     outbox.record_failed(current, "timely", timedelta())
     assert outbox.list_undelivered(TENANTS) != before
+
+
+def claim_and_release(outbox: PostgresOutbox) -> None:
+    for current in outbox.claim_due(10, LEASE):
+        outbox.release(current)
+
+
+def give_up_and_claim_anew(outbox: PostgresOutbox) -> None:
+    for current in outbox.claim_due(10, LEASE):
+        outbox.record_given_up(current, "timeout")
+    outbox.retry_given_up(TENANTS)
+    outbox.claim_due(10, LEASE)
+
+
+@pytest.mark.parametrize("meanwhile", [claim_and_release, give_up_and_claim_anew])
+@pytest.mark.parametrize("late", ["record_failed", "record_given_up", "release"])
+def test_nor_does_it_when_there_are_as_many_attempts_as_there_were(
+    database: Database, outbox: PostgresOutbox, late: str, meanwhile: Callable[[PostgresOutbox], None]
+) -> None:
+    lost = claim(outbox)
+    database.rows(AN_HOUR)
+    meanwhile(outbox)
+    before = outbox.list_undelivered(TENANTS)
+    assert lost.attempts in {each.attempts for each in before if each.event_id == lost.event_id}
+    rest = {"record_failed": ("late", timedelta()), "record_given_up": ("late",), "release": ()}[late]
+    getattr(outbox, late)(lost, *rest)
+    assert outbox.list_undelivered(TENANTS) == before
 
 
 def test_a_late_delivery_counts_since_the_receiver_has_it(database: Database, outbox: PostgresOutbox) -> None:

@@ -17,9 +17,10 @@ from inbox_loop.repository.tenants import ensure_tenant
 from inbox_loop.task import TaskDraft
 
 MANY = 20_000
-PARAMS = {"limit": 8, "lease": timedelta(minutes=1), "is_last": False, "tenants": ["acme"]}
+PARAMS = {"limit": 8, "lease": timedelta(minutes=1), "tenants": ["acme"]}
 LOOKS: dict[str, tuple[Callable[[PostgresOutbox], object], object]] = {
     "find_unannounced": (lambda outbox: outbox.find_unannounced(), False),
+    "find_closable": (lambda outbox: outbox.find_closable(), False),
     "claim_due": (lambda outbox: outbox.claim_due(8, timedelta(minutes=1)), ()),
     "find_outbox_state": (lambda outbox: outbox.find_outbox_state(["acme"]), OutboxState(0, None, 0, None, 0)),
     "list_undelivered": (lambda outbox: outbox.list_undelivered(["acme"]), ()),
@@ -54,7 +55,17 @@ def test_a_look_that_finds_nothing_works_where_nothing_may_be_written(old_url: s
 
 
 @pytest.mark.parametrize(
-    "name", ["find_unannounced", "announce", "find_due", "claim_due", "find_outbox_state", "list_undelivered"]
+    "name",
+    [
+        "find_unannounced",
+        "announce",
+        "find_closable",
+        "close_announced",
+        "find_due",
+        "claim_due",
+        "find_outbox_state",
+        "list_undelivered",
+    ],
 )
 def test_what_was_told_long_ago_is_not_read_again(old_url: str, name: str) -> None:
     with Database(old_url) as database:

@@ -37,7 +37,8 @@ FOR_ALL = {
     "SchemaStatus": "holds versions",
     "PostgresOutbox.find_unannounced": "the relay delivers for all",
     "PostgresOutbox.announce": "likewise",
-    "PostgresOutbox.announce_only": "likewise",
+    "PostgresOutbox.find_closable": "likewise",
+    "PostgresOutbox.close_announced": "likewise",
     "PostgresOutbox.claim_due": "likewise",
     "PostgresOutbox.record_delivered": "likewise",
     "PostgresOutbox.record_failed": "likewise",
@@ -47,6 +48,7 @@ FOR_ALL = {
     "tenants.check_tenant": "is asked which tenants there are",
     "tenants.ensure_tenant": "makes tenants",
     "tenants.find_walls": "asks about the role",
+    "tenants.list_tenants": "is asked which tenants there are",
     "upsert.upserted_of": "reads a row it is given",
 }
 

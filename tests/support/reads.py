@@ -21,7 +21,7 @@ from inbox_loop.repository.migrate import migrate as apply
 from inbox_loop.repository.outbox import PostgresOutbox
 from inbox_loop.repository.retention import count_purgeable
 from inbox_loop.repository.tasks import TaskStore
-from inbox_loop.repository.tenants import check_tenant, ensure_tenant, find_walls
+from inbox_loop.repository.tenants import check_tenant, ensure_tenant, find_walls, list_tenants
 from inbox_loop.repository.upkeep import find_write_position
 from inbox_loop.task import NewTask, TaskChange, TaskDraft, TaskFilter, TaskStatus
 
@@ -46,7 +46,8 @@ def fill(database: Database) -> None:
     tasks.cancel_task(3, actor="ann")
     tasks.delete_task(4, actor="ann")
     tasks.create_task(NewTask("With a key"), actor="ann", idempotency_key="key")
-    PostgresOutbox(database).announce_only(100)
+    PostgresOutbox(database).announce(100)
+    PostgresOutbox(database).close_announced(100)
     store = store_of(database)
     store.create_mailbox("desk@example.com", 100, "sign-in 1")
     store.in_transaction(
@@ -78,6 +79,7 @@ READS: dict[str, Read] = {
     "PostgresLoopStore.count_pending": lambda database: store_of(database).count_pending(),
     "PostgresLoopStore.find_due": lambda database: store_of(database).find_due(10),
     "PostgresLoopStore.find_mailbox": lambda database: store_of(database).find_mailbox(),
+    "PostgresOutbox.find_closable": lambda database: PostgresOutbox(database).find_closable(),
     "PostgresOutbox.find_outbox_state": lambda database: PostgresOutbox(database).find_outbox_state(["acme"]),
     "PostgresOutbox.find_unannounced": lambda database: PostgresOutbox(database).find_unannounced(),
     "PostgresOutbox.list_undelivered": lambda database: PostgresOutbox(database).list_undelivered(["acme"]),
@@ -94,6 +96,7 @@ READS: dict[str, Read] = {
         database, tenant="acme", deleted_after=DAY, finished_after=DAY
     ),
     "tenants.find_walls": find_walls,
+    "tenants.list_tenants": list_tenants,
     "upkeep.find_write_position": find_write_position,
 }
 

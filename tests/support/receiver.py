@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+SECRET = "whsec_Zm9yIHRoZSB0ZXN0cyBhbG9uZSBhbmQgbm9ib2R5"
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,7 @@ DELIVERY = Delivery(
     created_at=datetime(2026, 11, 30, tzinfo=UTC),
     tenant="default",
     attempts=1,
+    claimed_until=datetime(2026, 11, 30, 14, tzinfo=UTC),
     task=TaskInBrief(
         UUID(int=3), 12, None, "Grüße", TaskStatus.OPEN, (), None, None, datetime(2026, 11, 30, tzinfo=UTC)
     ),

@@ -7,11 +7,13 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from io import StringIO
 from pathlib import Path
+from traceback import format_exception
 from uuid import UUID
 
 import pytest
@@ -35,6 +37,7 @@ DELIVERY = Delivery(
     created_at=datetime(2026, 11, 30, 13, tzinfo=timezone(timedelta(hours=1))),
     tenant="acme",
     attempts=1,
+    claimed_until=datetime(2026, 11, 30, 14, tzinfo=UTC),
     task=TaskInBrief(
         task_id=UUID(int=3),
         number=12,
@@ -112,6 +115,8 @@ def test_the_largest_task_fits(receiver: Receiver, sender_to: MakeSender) -> Non
         (status(410), Answer(410)),
         (status(429, "Retry-After: 120"), Answer(429, timedelta(minutes=2))),
         (status(503, "Retry-After: Mon, 30 Nov 2026 12:01:00 GMT"), Answer(503, timedelta(seconds=59.5))),
+        (status(204, "Retry-After: Mon, 01 Jan 99999999999999999999999 00:00:00 GMT"), Answer(204)),
+        (status(204, "Retry-After: 120"), Answer(204)),
         (raw(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n"), Answer(200)),
         (raw(b"HTTP/1.1 200 OK\r\nno colon here\r\n\r\n"), Answer(200)),
         (raw(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n"), Trouble.BAD_ANSWER),
@@ -215,10 +220,14 @@ def test_a_certificate_for_another_host_is_refused(
     assert len(secure_receiver.posted) == 1
 
 
-def test_a_receiver_that_speaks_no_tls_is_told_apart(receiver: Receiver, sender_to: MakeSender) -> None:
-    receiver.usual = raw(b"HTTP/1.1 400 Bad\r\n\r\n")
-    answer = sender_to(receiver.url.replace("http:", "https:"), timeout_seconds=1).send(DELIVERY, NOW)
-    assert answer in {Trouble.TLS, Trouble.CLOSED, Trouble.TIMEOUT}
+def test_a_receiver_that_speaks_no_tls_is_told_apart(sender_to: MakeSender) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening, ThreadPoolExecutor(1) as pool:
+        port = listening.getsockname()[1]
+        asked = pool.submit(sender_to(f"https://127.0.0.1:{port}/").send, DELIVERY, NOW)
+        with listening.accept()[0] as connection:
+            connection.recv(1)
+            connection.sendall(b"HTTP/1.1 400 Bad\r\n\r\n")
+            assert asked.result() == Trouble.TLS
 
 
 def test_a_port_nobody_listens_on(sender_to: MakeSender) -> None:
@@ -227,9 +236,17 @@ def test_a_port_nobody_listens_on(sender_to: MakeSender) -> None:
     assert sender_to(f"http://{place}/").send(DELIVERY, NOW) == Trouble.REFUSED
 
 
-@pytest.mark.parametrize("host", ["no-such-host.invalid", "a" * 64 + ".invalid"])
-def test_a_name_that_nobody_knows(sender_to: MakeSender, host: str) -> None:
-    assert sender_to(f"http://{host}/").send(DELIVERY, NOW) == Trouble.NAME_UNKNOWN
+def test_a_name_that_nobody_knows(sender_to: MakeSender, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(*_: object, **__: object) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    # What this machine's resolver would answer, and when, is not for a test to depend on.
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    assert sender_to("http://no-such-host.invalid/").send(DELIVERY, NOW) == Trouble.NAME_UNKNOWN
+
+
+def test_a_name_that_can_not_be_one_is_asked_of_no_resolver(sender_to: MakeSender) -> None:
+    assert sender_to(f"http://{'a' * 64}.invalid/").send(DELIVERY, NOW) == Trouble.NAME_UNKNOWN
 
 
 def test_every_address_of_a_name_is_tried(
@@ -254,9 +271,23 @@ def test_proxies_of_the_environment_are_not_asked(
 
 def test_a_sender_shows_neither_url_nor_secret(sender_to: MakeSender) -> None:
     sender = sender_to("https://example.com/s3cret-path")
-    shown = f"{sender!r} {sender} {vars(sender)}"
-    assert "s3cret" not in shown
-    assert SECRET.removeprefix("whsec_") not in shown
+    key = read_secret(SECRET)
+    forms = ("s3cret", SECRET, SECRET.removeprefix("whsec_"), str(key), repr(key), key.hex())
+    for shown in (repr(sender), str(sender), f"{sender}", str([sender])):
+        assert [form for form in forms if form in shown] == []
+
+
+@pytest.mark.parametrize("url", ["https://example.com/s3cret path", "https://me:s3cret@example.com/", "s3cret:"])
+def test_nor_does_the_refusal_of_a_url(sender_to: MakeSender, url: str) -> None:
+    with pytest.raises(ValueError, match=r"^must ") as caught:
+        sender_to(url)
+    assert "s3cret" not in "".join(format_exception(caught.value))
+
+
+def test_nor_does_the_refusal_of_a_secret(stop: threading.Event) -> None:
+    with pytest.raises(ValueError, match=r"^a webhook's secret is ") as caught:
+        Sender("https://example.com/", "whsec_s3cret", timeout_seconds=1, stop=stop)
+    assert "s3cret" not in str(caught.value)
 
 
 @pytest.mark.usefixtures("logging_restored")
@@ -270,7 +301,14 @@ def test_whatever_a_receiver_answers_puts_no_url_into_the_log(receiver: Receiver
     assert "127.0.0.1" not in stream.getvalue()
 
 
-@pytest.mark.parametrize("value", [None, "", "soon", "-5", "1.5", "٣", "Mon, 99 Nov 2026 12:00:00 GMT"])
+TOO_LARGE = (
+    "Mon, 01 Jan 99999999999999999999999 00:00:00 GMT",
+    "Mon, 30 Nov 2026 12:00:00 +9999999999999999",
+    "Mon, 30 Nov 2026 99999999999999999999:00:00 GMT",
+)
+
+
+@pytest.mark.parametrize("value", [None, "", "soon", "-5", "1.5", "٣", "Mon, 99 Nov 2026 12:00:00 GMT", *TOO_LARGE])
 def test_a_wait_that_makes_no_sense_is_none(value: str | None) -> None:
     assert read_retry_after(value, NOW) is None
 
