@@ -118,20 +118,29 @@ begin
         end if;
     end if;
 
-    select c.next_number into number from task_counters as c where c.tenant_id = v_tenant for no key update;
+    with counted as (
+        update task_counters as c
+           set next_number = c.next_number + 1
+         where c.tenant_id = v_tenant
+        returning c.next_number - 1 as number
+    ), made as (
+        insert into tasks as t (tenant_id, number, project_id, parent_id, title, body, labels, container_ref, source)
+        select v_tenant, counted.number, v_project, v_parent, p_title, coalesce(p_body, ''), coalesce(p_labels, '{}'),
+               normal_ref(p_container_ref), coalesce(p_source, '{}')
+          from counted
+        returning t.task_id, t.number, t.status
+    ), told as (
+        insert into task_activity (tenant_id, task_id, kind, actor)
+        select v_tenant, made.task_id, 'created', p_actor from made
+    ), staged as (
+        insert into notifications (tenant_id, topic, task_id, payload)
+        select v_tenant, 'task.created', made.task_id, jsonb_build_object('number', made.number) from made
+    )
+    select made.task_id, made.number, made.status into task_id, number, status from made;
     if not found then
         raise exception 'tenant "%" has no task counter', p_tenant
             using errcode = 'foreign_key_violation', table = 'tasks', constraint = 'tasks_tenant_fk';
     end if;
-    insert into tasks as t (tenant_id, number, project_id, parent_id, title, body, labels, container_ref, source)
-    values (v_tenant, number, v_project, v_parent, p_title, coalesce(p_body, ''), coalesce(p_labels, '{}'),
-            normal_ref(p_container_ref), coalesce(p_source, '{}'))
-    returning t.task_id, t.status into task_id, status;
-    update task_counters as c set next_number = c.next_number + 1 where c.tenant_id = v_tenant;
-    insert into task_activity (tenant_id, task_id, kind, actor)
-    values (v_tenant, task_id, 'created', p_actor);
-    insert into notifications (tenant_id, topic, task_id, payload)
-    values (v_tenant, 'task.created', task_id, jsonb_build_object('number', number));
 
     if p_idempotency_key is not null then
         -- A key that has lived its time is taken over.
