@@ -37,9 +37,9 @@ def show_status(
     since, is "no daemon", which is no error; one whose daemon fell silent is "silent", and its last error is past.
 
     Exit code 0: all is well. 1: a mailbox has messages in quarantine, was never read, fails, is silent, or its last
-    good poll is too long ago; or a new task has waited for more than 15 minutes to be announced. With a webhook also: or a
-    new task has waited for so long to be delivered, or a delivery was given up. 3: a mailbox waits for a person to sign in. 4: the database
-    can't be reached.
+    good poll is too long ago; or a new task has waited for more than 15 minutes to be announced. With a webhook also: a
+    new task has waited for so long to be delivered, or a delivery was given up. 3: a mailbox waits for a person to sign
+    in. 4: the database can't be reached.
     """
     settings = read_settings(context, config)
     now = datetime.now(UTC)

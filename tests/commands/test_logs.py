@@ -210,3 +210,12 @@ def test_a_full_disk_does_not_end_the_program() -> None:
 
     configure_logs(LogSettings(), FullDisk())
     log.info("poll.finished")
+
+
+def test_what_the_pool_says_of_each_attempt_to_connect_is_left_to_our_own_events(stream: io.StringIO) -> None:
+    configure_logs(LogSettings(), stream)
+    pool = logging.getLogger("psycopg.pool")
+    pool.warning("error connecting in %r", "inbox-loop")
+    pool.error("a fault of its own")
+    (line,) = lines_of(stream)
+    assert (line["event"], line["library"]) == ("library.failed", "psycopg.pool")

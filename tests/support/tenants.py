@@ -9,6 +9,7 @@ from inbox_loop.loop.ports import EVERY_DATE, FoundBy, MessageId, MessageState, 
 from inbox_loop.repository.database import Database
 from inbox_loop.repository.health import record_heartbeat
 from inbox_loop.repository.loop_store import PostgresLoopStore
+from inbox_loop.repository.outbox import PostgresOutbox
 from inbox_loop.repository.tasks import TaskStore
 from inbox_loop.repository.tenants import ensure_tenant
 from inbox_loop.task import NewTask, TaskDraft
@@ -63,21 +64,6 @@ def fill_both(database: Database) -> Beta:
     tenant_id = database.for_tenant("beta").tenant_id
     ids = tuple(tasks.find_task(number).task_id for number in (1, 2, 3, 4))
     return Beta(tenant_id, mailbox.mailbox_id, ids, everything_of(database, tenant_id))
-
-
-def deliver(database: Database, count: int) -> None:
-    """As if the relay and a receiver had done their work on the oldest notifications."""
-    statement = b"""
-        update notifications
-           set announced_at = now(), delivered_at = now()
-         where notification_id in (select notification_id
-                                     from notifications
-                                    where announced_at is null
-                                    order by notification_id
-                                    limit %(count)s)
-        returning 1
-    """
-    database.rows(statement, {"count": count})
 
 
 def _fill(database: Database, tenant: str, mailbox: str, word: str, refs: list[str]) -> None:

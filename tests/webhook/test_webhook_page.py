@@ -20,6 +20,7 @@ import pytest
 from support.receiver import SECRET
 from support.waiting import wait_until
 
+from inbox_loop.commands.outbox_status import LATE_AFTER
 from inbox_loop.loop.outbox import FIRST_WAIT, LONGEST_WAIT, SIDE_BY_SIDE
 from inbox_loop.loop.outbox_ports import Answer, Delivery, TaskInBrief, Trouble
 from inbox_loop.repository.outbox import CHANNEL
@@ -118,4 +119,5 @@ def test_the_page_names_every_error_and_the_numbers_are_those_of_the_code() -> N
     assert f"after {FIRST_WAIT.seconds} seconds" in PAGE
     assert f"{WORDS[LONGEST_WAIT // timedelta(hours=1)]} hours" in PAGE
     assert f"{WORDS[SIDE_BY_SIDE].capitalize()} posts" in PAGE
+    assert f"more than {LATE_AFTER // timedelta(minutes=1)} minutes" in PAGE
     assert f"`{CHANNEL}`" in PAGE
