@@ -12,13 +12,11 @@ from datetime import UTC, datetime, timedelta
 from pydantic import TypeAdapter, ValidationError
 
 from inbox_loop.errors import UsageError
-from inbox_loop.settings import Duration
+from inbox_loop.settings import LONGEST, Duration
 
 # Gmail counts dates from 1970. The last year is left out because in some time zone it is the year 10000.
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST = datetime(9999, 1, 1, tzinfo=UTC)
-# Counted back from today, it ends in a year that Postgres and Python both know.
-LONGEST_AGE = timedelta(days=36_525)
 
 MOMENT_FORMS = "A date (2026-11-30, midnight UTC) or an ISO 8601 moment (2026-11-30T08:00+01:00)."
 AGE_FORMS = "An age is a number and s, m, h, d or w: 90s, 12h, 7d."
@@ -59,12 +57,10 @@ def read_age(option: str, text: str) -> timedelta:
     if not _AGE.fullmatch(text):
         raise UsageError(f"{option}: {text!r} is no age", hint=AGE_FORMS)
     try:
-        age = _DURATION.validate_python(text)
-    except (ValidationError, OverflowError):
-        age = timedelta.max
-    if age > LONGEST_AGE:
-        raise UsageError(f"{option}: {text!r} is not an age of more than nothing and up to a century", hint=AGE_FORMS)
-    return age
+        return _DURATION.validate_python(text)
+    except ValidationError:
+        problem = f"{option}: {text!r} is not an age of more than nothing and at most {LONGEST.days} days"
+        raise UsageError(problem, hint=AGE_FORMS) from None
 
 
 def _out_of_range(option: str, text: str) -> UsageError:

@@ -23,9 +23,6 @@ MessageArgument = Annotated[
     str, typer.Argument(metavar="MESSAGE_ID|REF", help="Gmail's message id, or gmail:<threadId>#<messageId>.")
 ]
 
-# Longer numbers no longer fit into Postgres's bigint; no task has one.
-MAX_NUMBER = 10**18 - 1
-
 
 def find_named_task(store: TaskStore, name: str) -> Task:
     """The task of this number, deleted or not, or the live one with this ref.
@@ -43,15 +40,20 @@ def find_named_task_or_tombstone(store: TaskStore, name: str) -> Task:
 def _find_task(store: TaskStore, name: str, find_by_ref: Callable[[str], Task]) -> Task:
     number = name.strip().removeprefix("#")
     if number.isascii() and number.isdigit():
-        if len(number) > len(str(MAX_NUMBER)):
-            raise NoSuchTask("the tenant has no task with a number as long as that")
-        return store.find_task(int(number))
+        return store.find_task(_read_number(number))
     ref = check_external_ref(name, allow_container=True)
     try:
         return find_by_ref(ref)
     except NoSuchTask:
         check_external_ref(ref)
         raise
+
+
+def _read_number(digits: str) -> int:
+    try:
+        return int(digits)
+    except ValueError:  # Python reads no more than 4300 digits
+        raise NoSuchTask("the tenant has no task with a number as long as that") from None
 
 
 def read_message_id(name: str) -> str:
