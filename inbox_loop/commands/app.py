@@ -18,12 +18,13 @@ import typer
 from inbox_loop import __version__
 from inbox_loop.commands.failure import tell_failure
 from inbox_loop.commands.logs import configure_logs, log
-from inbox_loop.commands.options import ConfigOption
+from inbox_loop.commands.options import Asked, ConfigOption
 from inbox_loop.commands.plain_values import describe_error
 from inbox_loop.commands.registry import COMMANDS, add_commands
 from inbox_loop.commands.show import PROGRAM
-from inbox_loop.commands.streams import use_utf8, write
-from inbox_loop.errors import EXIT_FINE, InboxLoopError, UsageError
+from inbox_loop.commands.slips import slip_of, words_ask_for_json
+from inbox_loop.commands.streams import find_lost_result, use_utf8, write_result
+from inbox_loop.errors import EXIT_FINE, InboxLoopError
 from inbox_loop.settings import LogSettings
 
 INTERRUPTED = 130
@@ -40,7 +41,7 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:  # noqa: FBT001 - typer hands a flag's value to its callback
     if wanted:
-        write(sys.stdout, f"{PROGRAM} {__version__}\n")
+        write_result(f"{PROGRAM} {__version__}\n")
         raise typer.Exit
 
 
@@ -66,29 +67,27 @@ def main() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line; its exit code. Whatever goes wrong is told in words, never as a traceback."""
+    asked = Asked()
     try:
-        code = add_commands(app)(arguments, prog_name=PROGRAM, standalone_mode=False)
+        code = add_commands(app)(arguments, prog_name=PROGRAM, standalone_mode=False, obj=asked)
     except typer.TyperException as error:
-        context: typer.Context | None = getattr(error, "ctx", None)
-        hint = f"{context.command_path if context else PROGRAM} --help lists what there is."
-        return _fail(arguments, UsageError(error.format_message(), hint=hint))
+        as_json = words_ask_for_json(error, arguments) if asked.as_json is None else asked.as_json
+        return _fail(slip_of(error), as_json=as_json)
     except InboxLoopError as error:
-        return _fail(arguments, error)
+        return _fail(error, as_json=bool(asked.as_json))
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the last resort, so that no user ever meets a traceback
+        if lost := find_lost_result():  # the help, which typer writes
+            return _fail(lost, as_json=False)
         log.error("command.failed", command=_first_word(arguments), exc_info=error)
         hint = 'This is a fault of the program. The log line "command.failed" says where; please report it.'
-        return _fail(arguments, InboxLoopError(f"unexpected {describe_error(error)}", hint=hint))
+        return _fail(InboxLoopError(f"unexpected {describe_error(error)}", hint=hint), as_json=bool(asked.as_json))
     return code if isinstance(code, int) else EXIT_FINE
 
 
-def _fail(arguments: Sequence[str], error: InboxLoopError) -> int:
-    """Tell what went wrong, to a program that asks about tasks as a record too; the exit code.
-
-    Decided by the words themselves: a command line that does not parse has no options yet.
-    """
-    tell_failure(error, as_json=_first_word(arguments) == "tasks" and "--json" in arguments)
+def _fail(error: InboxLoopError, *, as_json: bool) -> int:
+    tell_failure(error, as_json=as_json)
     return error.exit_code
 
 

@@ -14,9 +14,13 @@ _INTRODUCTION = """
 Results go to standard output, logs to standard error. With `--json`, each result is a JSON object on a line of its own.
 `python -m inbox_loop` is the same program.
 
-With `--json`, the commands under `tasks` also tell why they failed: beside the words on standard error and the exit
-code, a line of standard output is an object with `error` (a code that stays the same), `message`, `hint`,
-`retryable` (whether the same may work later) and `task_number` (the task that it collides with, or null).
+With `--json`, a command also tells why it failed: beside the words on standard error and the exit code, a line of
+standard output is an object with `error` (a code that stays the same), `message`, `hint`, `retryable` (whether the
+same may work later) and `task_number` (the task that it collides with, or null). A mailbox whose pass failed beside
+others has a line with `mailbox`, `error`, `message` and `hint`.
+
+When a result can't be written, because the disk is full or its reader has left, standard error says so, and the exit
+code is 1. What the command did is done.
 
 """
 

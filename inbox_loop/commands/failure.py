@@ -6,14 +6,19 @@ Lives here: both forms. Not here: which endings are failures (``app.py``).
 from __future__ import annotations
 
 from inbox_loop.commands.show import print_error, print_records
+from inbox_loop.commands.streams import ResultLost
 from inbox_loop.errors import InboxLoopError, TaskConflict
 
 
 def tell_failure(error: InboxLoopError, *, as_json: bool) -> None:
     """Say what went wrong on standard error and, for a program, on standard output as a record as well."""
     print_error(str(error), error.hint)
-    if as_json:
+    if not as_json:
+        return
+    try:
         print_records([error_record(error)])
+    except ResultLost as lost:
+        print_error(str(lost))
 
 
 def error_record(error: InboxLoopError) -> dict[str, object]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated
@@ -19,12 +20,37 @@ from inbox_loop.errors import NoSuchMailbox, UsageError
 from inbox_loop.settings import SLUG_PATTERN, MailboxSettings, Settings
 
 DEFAULT_TENANT = "default"
+JSON = "--json"
+
+
+@dataclass(slots=True)
+class Asked:
+    """What one command line asks of the telling of its end."""
+
+    as_json: bool | None = None
+    """Whether a record is wanted; None while the command line is not read that far."""
+
+
+def _note_form(context: typer.Context, value: bool) -> bool:  # noqa: FBT001 - typer hands a flag's value to its callback
+    if (asked := context.find_object(Asked)) is not None:
+        asked.as_json = value
+    return value
+
 
 ConfigOption = Annotated[
     Path | None,
     typer.Option("--config", help="Configuration file. Default: $INBOX_LOOP_CONFIG, else the user's.", metavar="FILE"),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")]
+JsonOption = Annotated[
+    bool,
+    typer.Option(
+        JSON,
+        help="Print one JSON object per line. An error is one too, beside its words on standard error: "
+        "error, message, hint, retryable, task_number.",
+        is_eager=True,  # read before any other option, so that it is known when another one's value is refused
+        callback=_note_form,
+    ),
+]
 TenantOption = Annotated[
     str | None,
     typer.Option("--tenant", help="Whose tasks. Default: the only tenant that is configured.", metavar="NAME"),

@@ -16,6 +16,8 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command, get_group
 
+from inbox_loop.commands.typed_words import Command
+
 Table = Mapping[str, "str | Group"]
 
 
@@ -108,7 +110,7 @@ class _Imported(UserDict[str, Any]):
         if isinstance(entry, Group):
             return add_commands(typer.Typer(name=name, help=entry.meaning, rich_markup_mode=None), entry.commands)
         single = typer.Typer(rich_markup_mode=None, add_completion=False)
-        single.command(name)(_load(entry))
+        single.command(name, cls=Command)(_load(entry))
         return get_command(single)
 
 

@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from inbox_loop.commands.streams import write
+from inbox_loop.commands.streams import write_aside, write_result
 
 PROGRAM = "inbox-loop"
 
@@ -61,25 +61,25 @@ def in_words(age: timedelta) -> str:
 
 def print_line(text: str = "") -> None:
     """One line of a result, escaped."""
-    write(sys.stdout, escape(text) + "\n")
+    write_result(escape(text) + "\n")
 
 
 def print_text(text: str) -> None:
     """Several lines of a result, escaped."""
-    write(sys.stdout, escape_lines(text) + "\n")
+    write_result(escape_lines(text) + "\n")
 
 
 def print_error(what: str, hint: str = "") -> None:
     """What happened, a line for each problem, and what to do about it, on standard error."""
     lines = [f"{PROGRAM}: {escape(line)}" for line in what.splitlines()]
     lines += [f"  {line}" for line in escape_lines(hint).splitlines()]
-    write(sys.stderr, "".join(f"{line}\n" for line in lines))
+    write_aside("".join(f"{line}\n" for line in lines))
 
 
 def print_records(records: Iterable[Mapping[str, object]]) -> None:
     """One JSON object a line, in ASCII, so that it passes through anything. Moments are ISO 8601 in UTC."""
     for record in records:
-        write(sys.stdout, json.dumps(record, default=_to_json).replace("\x7f", "\\u007f") + "\n")
+        write_result(json.dumps(record, default=_to_json).replace("\x7f", "\\u007f") + "\n")
 
 
 def _to_json(value: object) -> str:
@@ -90,7 +90,7 @@ def _to_json(value: object) -> str:
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Aligned columns. On a terminal they are fitted to its width; elsewhere nothing is cut and no line is broken."""
-    terminal = sys.stdout.isatty()
+    terminal = sys.stdout is not None and sys.stdout.isatty()
     table = Table(box=None, pad_edge=False, show_edge=False, header_style="bold")
     for column in columns:
         table.add_column(Text(column), no_wrap=True, overflow="ellipsis" if terminal else "ignore")
@@ -100,4 +100,4 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     console = Console(file=buffer, force_terminal=terminal, width=None if terminal else _UNLIMITED, highlight=False)
     console.print(table)
     lines = (line.rstrip() for line in buffer.getvalue().splitlines())
-    write(sys.stdout, "".join(f"{line}\n" for line in lines))
+    write_result("".join(f"{line}\n" for line in lines))

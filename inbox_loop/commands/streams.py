@@ -1,14 +1,23 @@
-"""Writing to standard output and standard error, whatever they are: any locale, any characters, a reader that left.
+"""Writing to standard output and standard error, whatever they are: any locale, any characters, full or closed.
 
-Lives here: the encoding of both streams, and a write that a closed pipe can't break. Not here: what is written.
+Lives here: the encoding of both streams, and what becomes of a text that can't be written. Not here: what is written.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from io import TextIOWrapper
-from typing import TextIO
+from typing import ClassVar, TextIO
+
+from inbox_loop.errors import InboxLoopError
+
+
+class ResultLost(InboxLoopError):
+    """Standard output took no more: the disk is full, or nobody reads it. What the command did is done."""
+
+    code: ClassVar[str] = "result.lost"
 
 
 def use_utf8() -> None:
@@ -21,15 +30,49 @@ def use_utf8() -> None:
 def write(stream: TextIO, text: str) -> None:
     """Write ``text`` and push it out.
 
-    When nobody reads the stream any more (a closed pipe), it is pointed at nothing for the rest of the process:
-    ``inbox-loop tasks list | head`` ends quietly, and a daemon outlives the reader of its logs. Any other trouble,
-    such as a full disk, raises ``OSError``.
+    When nobody reads the stream any more (a closed pipe), it is pointed at nothing for the rest of the process: a
+    daemon outlives the reader of its logs. Any other trouble, such as a full disk, raises ``OSError``.
     """
     try:
         stream.write(text)
         stream.flush()
     except BrokenPipeError:
         _point_at_nothing(stream)
+
+
+def write_result(text: str) -> None:
+    """Write ``text`` to standard output and push it out.
+
+    Raises ``ResultLost`` when that fails; whatever else is written there then goes nowhere.
+    """
+    if sys.stdout is None:
+        raise ResultLost("the result could not be written: standard output is closed")
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except OSError as error:
+        _point_at_nothing(sys.stdout)
+        raise ResultLost(f"the result could not be written: {error.strerror}") from error
+
+
+def find_lost_result() -> ResultLost | None:
+    """The trouble with what others wrote to standard output and can't be pushed out; None when there is none."""
+    try:
+        write_result("")
+    except ResultLost as lost:
+        return lost
+    return None
+
+
+def write_aside(text: str) -> None:
+    """Write ``text`` to standard error. When that fails there is no other place to tell of it."""
+    if sys.stderr is None:
+        return
+    try:
+        write(sys.stderr, text)
+    except OSError:
+        with suppress(OSError):
+            _point_at_nothing(sys.stderr)
 
 
 def _point_at_nothing(stream: TextIO) -> None:

@@ -20,7 +20,7 @@ TitleOption = Annotated[
 ]
 BodyOption = Annotated[str | None, typer.Option("--body", help="The body: at most 1 MiB of UTF-8.", metavar="TEXT")]
 BodyFileOption = Annotated[
-    str | None, typer.Option("--body-file", help="Read the body from a file; - is standard input.", metavar="FILE|-")
+    Path | None, typer.Option("--body-file", help="Read the body from a file; - is standard input.", metavar="FILE|-")
 ]
 ProjectOption = Annotated[str | None, typer.Option("--project", help="The project it goes to.", metavar="NAME")]
 LabelsOption = Annotated[
@@ -31,19 +31,10 @@ ContainerRefOption = Annotated[
     str | None,
     typer.Option("--container-ref", help="What it belongs to, for grouping and search only.", metavar="REF"),
 ]
-TaskJsonOption = Annotated[
-    bool,
-    typer.Option(
-        "--json",
-        help="Print one JSON object per line. An error is one too, beside its words on standard error: "
-        "error, message, hint, retryable, task_number.",
-    ),
-]
-
-_STANDARD_INPUT = "-"
+_STANDARD_INPUT = Path("-")
 
 
-def read_body(text: str | None, file: str | None) -> str | None:
+def read_body(text: str | None, file: Path | None) -> str | None:
     """The body given by ``--body`` or ``--body-file``, None when neither is; what a file holds is taken as it is.
 
     Never reads more than a body may have. Raises ``UsageError`` when both are given or the file can't be read,
@@ -64,17 +55,16 @@ def read_body(text: str | None, file: str | None) -> str | None:
         ) from None  # its text would quote the body
 
 
-def _read_file(file: str) -> bytes:
+def _read_file(file: Path) -> bytes:
     try:
         if file != _STANDARD_INPUT:
-            with Path(file).open("rb") as opened:
+            with file.open("rb") as opened:
                 return _read_bounded(opened)
         if sys.stdin is None:
             raise UsageError("--body-file: standard input is closed")
         return _read_bounded(sys.stdin.buffer)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "no file can have this name"
-        raise UsageError(f"--body-file: {file} can't be read: {reason}") from None
+    except OSError as error:
+        raise UsageError(f"--body-file: {file} can't be read: {error.strerror}") from None
 
 
 def _read_bounded(stream: BinaryIO) -> bytes:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import typer
 
 from inbox_loop.commands.known import check_mailbox
-from inbox_loop.commands.options import ConfigOption, MailboxOption, TenantOption, read_settings
+from inbox_loop.commands.options import ConfigOption, JsonOption, MailboxOption, TenantOption, read_settings
 from inbox_loop.commands.show import print_line, print_records
 from inbox_loop.commands.task_filters import (
     ContainerRefFilter,
@@ -18,7 +18,6 @@ from inbox_loop.commands.task_filters import (
     TextFilter,
     read_filter,
 )
-from inbox_loop.commands.task_options import TaskJsonOption
 from inbox_loop.commands.wiring import open_tenant
 from inbox_loop.repository.tasks import TaskStore
 
@@ -35,7 +34,7 @@ def count_tasks(
     deleted: DeletedFilter = False,
     tenant: TenantOption = None,
     config: ConfigOption = None,
-    as_json: TaskJsonOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Count the tasks that every given filter fits."""
     wanted = read_filter(

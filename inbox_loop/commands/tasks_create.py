@@ -7,22 +7,21 @@ from typing import Annotated
 import typer
 
 from inbox_loop.commands.naming import find_actor, find_named_task
-from inbox_loop.commands.options import ConfigOption, TenantOption, read_settings
+from inbox_loop.commands.options import ConfigOption, JsonOption, TenantOption, read_settings
 from inbox_loop.commands.relay import announce_created
-from inbox_loop.commands.task_answers import print_task, standing
+from inbox_loop.commands.task_answers import Warned, find_answer, print_answer
 from inbox_loop.commands.task_options import (
     BodyFileOption,
     BodyOption,
     ContainerRefOption,
     LabelsOption,
     ProjectOption,
-    TaskJsonOption,
     TitleOption,
     read_body,
 )
 from inbox_loop.commands.wiring import open_tenant
 from inbox_loop.repository.tasks import TaskStore
-from inbox_loop.task import NewTask, Task, UpsertOutcome
+from inbox_loop.task import NewTask, Upserted, UpsertOutcome
 
 
 def create_task(
@@ -48,7 +47,7 @@ def create_task(
     ] = None,
     tenant: TenantOption = None,
     config: ConfigOption = None,
-    as_json: TaskJsonOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Create a task. For one that can be named by what it is about, tasks upsert is the safer way.
 
@@ -70,11 +69,21 @@ def create_task(
         answer = store.create_task(new, actor=find_actor(), idempotency_key=idempotency_key)
         if answer.outcome is UpsertOutcome.CREATED:
             announce_created(database)
-        task = store.find_task(answer.number)
-    print_task(task, _sentence(task, answer.outcome), as_json=as_json, facts={"outcome": answer.outcome})
+        record = find_answer(store, answer) if as_json else None
+    print_answer(record, _sentence(answer), _warning(answer))
 
 
-def _sentence(task: Task, outcome: UpsertOutcome) -> str:
-    if outcome is UpsertOutcome.CREATED:
-        return f"Task {task.number} is created."
-    return f"Task {task.number} is found: this key made it before. It is {standing(task)}."
+def _sentence(answer: Upserted) -> str:
+    if answer.outcome is UpsertOutcome.CREATED:
+        return f"Task {answer.number} is created."
+    standing = "was deleted since" if answer.deleted else f"is {answer.status}"
+    return f"Task {answer.number} is found: this key made it before. It {standing}."
+
+
+def _warning(answer: Upserted) -> Warned | None:
+    if not answer.deleted:
+        return None
+    return Warned(
+        f"task {answer.number}, which this key made, was deleted since; nothing was created",
+        "Restore it with inbox-loop tasks restore, or use another key for a new task.",
+    )

@@ -5,9 +5,8 @@ from __future__ import annotations
 import typer
 
 from inbox_loop.commands.naming import TaskArgument, find_actor, find_named_task_or_tombstone
-from inbox_loop.commands.options import ConfigOption, TenantOption, read_settings
+from inbox_loop.commands.options import ConfigOption, JsonOption, TenantOption, read_settings
 from inbox_loop.commands.task_answers import print_task
-from inbox_loop.commands.task_options import TaskJsonOption
 from inbox_loop.commands.wiring import open_tenant
 from inbox_loop.repository.tasks import TaskStore
 
@@ -18,7 +17,7 @@ def delete_task(
     *,
     tenant: TenantOption = None,
     config: ConfigOption = None,
-    as_json: TaskJsonOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Delete a task. It stays in the database, and no poll or backfill makes it again.
 

@@ -7,9 +7,8 @@ from typing import Annotated
 import typer
 
 from inbox_loop.commands.naming import TaskArgument, find_actor, find_named_task
-from inbox_loop.commands.options import ConfigOption, TenantOption, read_settings
+from inbox_loop.commands.options import ConfigOption, JsonOption, TenantOption, read_settings
 from inbox_loop.commands.task_answers import print_task
-from inbox_loop.commands.task_options import TaskJsonOption
 from inbox_loop.commands.wiring import open_tenant
 from inbox_loop.repository.tasks import TaskStore
 
@@ -19,11 +18,14 @@ def finish_task(
     task: TaskArgument,
     *,
     summary: Annotated[
-        str, typer.Option("--summary", help="What came of it. tasks show tells it.", metavar="TEXT")
+        str,
+        typer.Option(
+            "--summary", help="What came of it, in up to 10,000 characters. tasks show tells it.", metavar="TEXT"
+        ),
     ] = "",
     tenant: TenantOption = None,
     config: ConfigOption = None,
-    as_json: TaskJsonOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Mark a task done. One that is done already stays as it is."""
     with open_tenant(read_settings(context, config), tenant) as (database, chosen):

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
 
 from inbox_loop.commands.known import check_mailbox
-from inbox_loop.commands.naming import MAX_NUMBER
 from inbox_loop.commands.options import (
     ConfigOption,
+    JsonOption,
     LimitOption,
     MailboxOption,
     TenantOption,
@@ -19,7 +18,7 @@ from inbox_loop.commands.options import (
 )
 from inbox_loop.commands.shapes import task_record
 from inbox_loop.commands.show import moment, print_records, print_table
-from inbox_loop.commands.streams import write
+from inbox_loop.commands.streams import write_aside
 from inbox_loop.commands.task_answers import standing
 from inbox_loop.commands.task_filters import (
     ContainerRefFilter,
@@ -30,7 +29,6 @@ from inbox_loop.commands.task_filters import (
     TextFilter,
     read_filter,
 )
-from inbox_loop.commands.task_options import TaskJsonOption
 from inbox_loop.commands.wiring import open_tenant
 from inbox_loop.repository.tasks import TaskStore
 from inbox_loop.task import Task
@@ -56,12 +54,11 @@ def list_tasks(
             help="Only tasks with a lower number: the page that follows the one which ends with it.",
             metavar="NUMBER",
             min=1,
-            max=MAX_NUMBER,
         ),
     ] = None,
     tenant: TenantOption = None,
     config: ConfigOption = None,
-    as_json: TaskJsonOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """List the tasks, newest first: those that every given filter fits.
 
@@ -87,7 +84,7 @@ def list_tasks(
         return
     print_table(_COLUMNS, (_row(task) for task in tasks))
     if len(tasks) == limit:
-        write(sys.stderr, f"There may be more: the same again with --before {tasks[-1].number}\n")
+        write_aside(f"There may be more: the same again with --before {tasks[-1].number}\n")
 
 
 def _row(task: Task) -> tuple[str, ...]:

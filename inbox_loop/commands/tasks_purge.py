@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 
 from inbox_loop.commands.moments import AGE_FORMS, read_age
-from inbox_loop.commands.options import ConfigOption, TenantOption, read_settings
+from inbox_loop.commands.options import ConfigOption, JsonOption, TenantOption, read_settings
 from inbox_loop.commands.show import print_line, print_records
-from inbox_loop.commands.task_options import TaskJsonOption
 from inbox_loop.commands.wiring import open_tenant
 from inbox_loop.errors import UsageError
 from inbox_loop.repository.database import Database
@@ -40,7 +39,7 @@ def purge(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Count what would be purged; purge nothing.")] = False,
     tenant: TenantOption = None,
     config: ConfigOption = None,
-    as_json: TaskJsonOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Purge old tasks with all that happened to them. They can't be restored.
 

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 import typer
 
 from inbox_loop.commands.naming import TaskArgument, find_named_task
-from inbox_loop.commands.options import ConfigOption, TenantOption, read_settings
+from inbox_loop.commands.options import ConfigOption, JsonOption, TenantOption, read_settings
 from inbox_loop.commands.shapes import full_task_record
 from inbox_loop.commands.show import moment, print_line, print_records, print_text
-from inbox_loop.commands.task_options import TaskJsonOption
 from inbox_loop.commands.wiring import open_tenant
 from inbox_loop.repository.tasks import Activity, TaskStore
 from inbox_loop.task import Task
@@ -22,7 +21,7 @@ def show_task(
     *,
     tenant: TenantOption = None,
     config: ConfigOption = None,
-    as_json: TaskJsonOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Show a task with its body and all that happened to it."""
     with open_tenant(read_settings(context, config), tenant) as (database, chosen):

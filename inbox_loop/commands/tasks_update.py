@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from inbox_loop.commands.naming import TaskArgument, find_actor, find_named_task
-from inbox_loop.commands.options import ConfigOption, TenantOption, read_settings
+from inbox_loop.commands.options import ConfigOption, JsonOption, TenantOption, read_settings
 from inbox_loop.commands.task_answers import print_task
-from inbox_loop.commands.task_options import BodyFileOption, BodyOption, TaskJsonOption, read_body
+from inbox_loop.commands.task_options import BodyFileOption, BodyOption, read_body
 from inbox_loop.commands.wiring import open_tenant
 from inbox_loop.errors import UsageError
 from inbox_loop.repository.tasks import TaskStore
@@ -40,7 +40,7 @@ def update_task(
     ] = None,
     tenant: TenantOption = None,
     config: ConfigOption = None,
-    as_json: TaskJsonOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Change a task's title, body or status. What is not given stays; what is the same already writes nothing."""
     change = TaskChange(

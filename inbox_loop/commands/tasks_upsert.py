@@ -7,24 +7,22 @@ from typing import Annotated
 import typer
 
 from inbox_loop.commands.naming import find_actor
-from inbox_loop.commands.options import ConfigOption, TenantOption, read_settings
+from inbox_loop.commands.options import ConfigOption, JsonOption, TenantOption, read_settings
 from inbox_loop.commands.relay import announce_created
-from inbox_loop.commands.show import print_error
-from inbox_loop.commands.task_answers import print_task, standing
+from inbox_loop.commands.task_answers import Warned, find_answer, print_answer
 from inbox_loop.commands.task_options import (
     BodyFileOption,
     BodyOption,
     ContainerRefOption,
     LabelsOption,
     ProjectOption,
-    TaskJsonOption,
     TitleOption,
     read_body,
 )
 from inbox_loop.commands.wiring import open_tenant
 from inbox_loop.ref import UNIT_OF_WORK_RULE
 from inbox_loop.repository.tasks import TaskStore
-from inbox_loop.task import FINISHED, Task, TaskDraft, UpsertOutcome
+from inbox_loop.task import FINISHED, TaskDraft, Upserted, UpsertOutcome
 
 
 def upsert_task(
@@ -49,7 +47,7 @@ def upsert_task(
     ] = False,
     tenant: TenantOption = None,
     config: ConfigOption = None,
-    as_json: TaskJsonOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Find the task that holds this ref, or create it. Nothing but the ref decides which.
 
@@ -71,17 +69,20 @@ def upsert_task(
         answer = store.upsert_task(draft, actor=find_actor(), allow_container=allow_container)
         if answer.outcome is UpsertOutcome.CREATED:
             announce_created(database)
-        task = store.find_task(answer.number)
-    _print_answer(task, answer.outcome, as_json=as_json)
+        record = find_answer(store, answer) if as_json else None
+    print_answer(record, _sentence(answer), _warning(answer))
 
 
-def _print_answer(task: Task, outcome: UpsertOutcome, *, as_json: bool) -> None:
-    if outcome is UpsertOutcome.CREATED:
-        print_task(task, f"Task {task.number} is created.", as_json=as_json, facts={"outcome": outcome})
-        return
-    facts: dict[str, object] = {"outcome": outcome}
-    if task.status in FINISHED:
-        warning = f"warning: task {task.number}, which holds this ref, is {task.status} already; nothing is left to do"
-        print_error(warning, UNIT_OF_WORK_RULE)
-        facts["warning"] = f"{warning.removeprefix('warning: ')}. {UNIT_OF_WORK_RULE}"
-    print_task(task, f"Task {task.number} is found. It is {standing(task)}.", as_json=as_json, facts=facts)
+def _sentence(answer: Upserted) -> str:
+    if answer.outcome is UpsertOutcome.CREATED:
+        return f"Task {answer.number} is created."
+    return f"Task {answer.number} is found. It is {answer.status}."
+
+
+def _warning(answer: Upserted) -> Warned | None:
+    if answer.outcome is UpsertOutcome.CREATED or answer.status not in FINISHED:
+        return None
+    return Warned(
+        f"task {answer.number}, which holds this ref, is {answer.status} already; nothing is left to do",
+        UNIT_OF_WORK_RULE,
+    )

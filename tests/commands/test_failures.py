@@ -1,12 +1,13 @@
-"""A failed command tells a program that asks about tasks what it tells a person, as a record."""
+"""A failed command tells a program that asks for JSON what it tells a person, as a record."""
 
 from __future__ import annotations
 
 import pytest
 import structlog
-from support.records import RunCommand, record_of, records_of
+from support.records import RunCommand, record_of
 
 from inbox_loop.commands import app as command_line
+from inbox_loop.commands import tasks_list
 from inbox_loop.commands.failure import error_record
 from inbox_loop.errors import (
     EXIT_LOOK,
@@ -73,16 +74,60 @@ def test_a_database_that_does_not_answer_may_be_asked_again_and_shows_no_passwor
 
 
 def test_what_a_record_repeats_can_not_act_on_a_terminal(run_inside: RunCommand) -> None:
-    done = run_inside("tasks", "list", "--tenant", "x\x1b[2J\u202e\udce9", "--json")
+    done = run_inside("tasks", "list", "--tenant", "x\x1b[2J\u202e", "--json")
     assert done.returncode == EXIT_USAGE
     assert done.stdout.isascii()
     assert "\x1b" not in done.stdout + done.stderr
     assert "x\x1b[2J" not in record_of(done)["message"]
 
 
-def test_other_commands_tell_of_failures_in_words_alone(run_inside: RunCommand) -> None:
-    done = run_inside("messages", "list", "--json", INBOX_LOOP_DATABASE__URL=NOBODY_LISTENS)
-    assert (done.returncode, records_of(done)) == (EXIT_UNREACHABLE, [])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["status"],
+        ["messages", "list"],
+        ["messages", "explain", "18c9"],
+        ["outbox", "list"],
+        ["db", "status"],
+        ["db", "migrate"],
+        ["poll"],
+        ["backfill"],
+        ["reconcile"],
+    ],
+    ids=" ".join,
+)
+def test_every_command_with_json_tells_a_failure_as_a_record(run_inside: RunCommand, arguments: list[str]) -> None:
+    mailbox = {"INBOX_LOOP_MAILBOXES__0__NAME": "support", "INBOX_LOOP_MAILBOXES__0__TOKEN_FILE": "token.json"}
+    done = run_inside(*arguments, "--json", INBOX_LOOP_DATABASE__URL=NOBODY_LISTENS, **mailbox)
+    assert (done.returncode, record_of(done)["error"]) == (EXIT_UNREACHABLE, "database.unreachable")
+    assert record_of(done)["message"] in done.stderr
+
+
+@pytest.mark.parametrize("words", [["auth", "status"], ["status"], ["outbox", "retry"]], ids=" ".join)
+def test_a_configuration_that_can_not_be_read_is_a_record(run_inside: RunCommand, words: list[str]) -> None:
+    done = run_inside(*words, "--json", "--config", "nowhere.toml")
+    assert (done.returncode, record_of(done)["error"]) == (EXIT_USAGE, "config.invalid")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["create", "--title", "--json"],
+        ["list", "--text", "--json", "--limit", "0"],
+        ["show", "--", "--json"],
+    ],
+    ids=" ".join,
+)
+def test_a_value_that_reads_like_the_option_asks_for_no_record(run_inside: RunCommand, arguments: list[str]) -> None:
+    done = run_inside("tasks", *arguments, INBOX_LOOP_DATABASE__URL=NOBODY_LISTENS)
+    assert done.returncode in (EXIT_USAGE, EXIT_UNREACHABLE)
+    assert (done.stdout, bool(done.stderr)) == ("", True)
+
+
+def test_a_command_without_the_option_tells_a_slip_in_words_alone(run_inside: RunCommand) -> None:
+    done = run_inside("docs", "--json")
+    assert (done.returncode, done.stdout) == (EXIT_USAGE, "")
+    assert "No such option: --json" in done.stderr
 
 
 def test_a_fault_of_the_program_is_a_record_without_its_text(
@@ -91,7 +136,7 @@ def test_a_fault_of_the_program_is_a_record_without_its_text(
     def fail(*_: object) -> object:
         raise KeyError("kim.secret@example.org")
 
-    monkeypatch.setattr(command_line, "add_commands", fail)
+    monkeypatch.setattr(tasks_list, "read_settings", fail)
     with structlog.testing.capture_logs():
         assert command_line.run(["tasks", "list", "--json"]) == EXIT_LOOK
     told = capsys.readouterr()
