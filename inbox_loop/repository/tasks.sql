@@ -21,9 +21,12 @@ select t.number
 -- reads: tasks
 select holder.number
   from tasks as t
-  join tasks as holder
-    on holder.tenant_id = t.tenant_id and holder.external_ref_key = t.external_ref_key
-   and holder.external_ref is not distinct from t.external_ref and holder.deleted_at is null
+ cross join lateral (
+       select k.number
+         from tasks as k
+        where k.tenant_id = t.tenant_id and k.external_ref_key = t.external_ref_key
+          and k.external_ref is not distinct from t.external_ref and k.deleted_at is null
+        limit 1) as holder
  where t.tenant_id = %(tenant_id)s and t.number = %(number)s;
 
 -- name: find_task

@@ -37,6 +37,7 @@ LOOK_UPS: dict[str, tuple[bytes, Mapping[str, object], int]] = {
     "one": (Statements("upsert")["find_live_task"], {"ref": KNOWN[1]}, 1),
     "many": (Statements("upsert")["find_live_tasks"], {"refs": "\n".join(KNOWN + NEW)}, ASKED),
     "holders": (Statements("loop_transaction")["find_ref_holders"], {"external_refs": KNOWN + NEW}, ASKED),
+    "who took its ref": (Statements("tasks")["find_ref_holder"], {"number": 7}, 2),
     "function": (
         b"select task_upsert_by_external_ref('acme', r, 'T') from unnest(%(refs)s::text[]) as r",
         {"refs": KNOWN},
