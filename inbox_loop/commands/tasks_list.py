@@ -30,6 +30,7 @@ from inbox_loop.commands.task_filters import (
     read_filter,
 )
 from inbox_loop.commands.wiring import open_tenant
+from inbox_loop.repository.clean import MAX_NUMBER
 from inbox_loop.repository.tasks import TaskStore
 from inbox_loop.task import Task
 
@@ -54,6 +55,7 @@ def list_tasks(
             help="Only tasks with a lower number: the page that follows the one which ends with it.",
             metavar="NUMBER",
             min=1,
+            max=MAX_NUMBER,
         ),
     ] = None,
     tenant: TenantOption = None,

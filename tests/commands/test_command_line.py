@@ -65,6 +65,7 @@ def test_a_light_command_does_not_import_googles_client() -> None:
         (["tasks", "list", "--limit", "0"], "--limit: must be at least 1"),
         (["outbox", "list", "--limit", "10001"], "--limit: must be at most 10000"),
         (["messages", "list", "--limit", "many"], "--limit: must be a whole number"),
+        (["tasks", "list", "--before", str(2**63)], f"--before: must be at most {2**63 - 1}"),
         (["tasks", "list", "--before", "9" * 5000], "--before: must be a shorter number"),
     ],
 )

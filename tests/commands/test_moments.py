@@ -8,6 +8,7 @@ import pytest
 
 from inbox_loop.commands.moments import read_age, read_moment, read_moment_or_age
 from inbox_loop.errors import UsageError
+from inbox_loop.settings import LONGEST
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 
@@ -43,11 +44,17 @@ def test_an_age_is_counted_back_from_now(text: str, age: timedelta) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["0d", "-7d", "7", "7y", "", "P7D", "36526d", "2026-11-30", "99999999999d", "\u0667d", "7d\n"]
+    "text", ["0d", "-7d", "7", "7y", "", "P7D", "36501d", "2026-11-30", "99999999999d", "\u0667d", "7d\n"]
 )
 def test_what_is_no_age_is_refused_with_its_option(text: str) -> None:
     with pytest.raises(UsageError, match=r"^--deleted-after: .* age\b"):
         read_age("--deleted-after", text)
+
+
+def test_the_longest_age_is_the_configurations_and_is_named_in_days() -> None:
+    assert read_age("--deleted-after", f"{LONGEST.days}d") == LONGEST
+    with pytest.raises(UsageError, match=f"at most {LONGEST.days} days"):
+        read_age("--deleted-after", f"{LONGEST.days + 1}d")
 
 
 @pytest.mark.parametrize("text", ["1969-12-31T23:59Z", "9999-01-01", "0001-01-01T00:00+14:00", "60y", "21000d", "0d"])

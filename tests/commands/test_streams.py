@@ -60,7 +60,7 @@ def test_a_result_that_finds_no_reader_is_told_in_a_sentence_and_its_work_is_don
     assert numbers_of(run_tasks("list", "--json")) == [1]
 
 
-@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["tasks", "list", "--help"]], ids=" ".join)
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"]], ids=" ".join)
 def test_what_the_program_says_of_itself_finds_the_disk_full_likewise(arguments: list[str]) -> None:
     with FULL.open("wb") as full:
         assert run_into(full, *arguments) == (EXIT_LOOK, NO_SPACE)

@@ -60,7 +60,7 @@ def test_a_shown_task_keeps_the_lines_of_its_body_and_nothing_that_acts(run_fill
 def test_a_task_that_is_not_there_is_exit_2(run_filled: RunCommand) -> None:
     for name, words in {
         "99": "has no task 99",
-        "99999999999999999999999": "has no task",
+        "99999999999999999999999": "number is 1 to 9223372036854775807",
         "gmail:f0#a9": "has no task with this external_ref",
         "gmail:f0": "does not name a message",
         "": "external_ref is empty",

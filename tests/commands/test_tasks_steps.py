@@ -163,14 +163,22 @@ def test_a_step_of_a_task_that_is_not_there_is_exit_2(run: RunCommand) -> None:
             assert (done.returncode, record_of(done)["error"]) == (EXIT_USAGE, "task.unknown")
 
 
+@pytest.mark.parametrize(("command", "field"), [("finish", "summary"), ("cancel", "reason")])
+def test_what_is_noted_of_a_step_may_be_10000_characters(run: RunCommand, command: str, field: str) -> None:
+    refused = run(command, "1", f"--{field}", "é" * 10_001, "--json")
+    assert (refused.returncode, record_of(refused)["error"]) == (EXIT_USAGE, "value.invalid")
+    assert refused.stderr == f"inbox-loop: {field} is at most 10000 characters\n"
+    assert run(command, "1", f"--{field}", "é" * 10_000).returncode == EXIT_FINE
+
+
 def test_a_name_that_no_task_can_have_is_exit_2(run: RunCommand) -> None:
     for name, code in {
-        "99999999999999999999999": "task.unknown",
+        "99999999999999999999999": "value.invalid",
         "9" * 5000: "task.unknown",
         "gmail:f0": "ref.invalid",
         "": "ref.invalid",
         "a\x00b": "ref.invalid",
-        "\udce9": "ref.invalid",
+        "\udce9": "value.invalid",
     }.items():
         done = run("finish", name, "--json")
         assert (done.returncode, record_of(done)["error"]) == (EXIT_USAGE, code)
