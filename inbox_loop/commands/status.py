@@ -30,7 +30,8 @@ def show_status(
     """Show how every mailbox is, configured or only in the database: last good poll, backlog, quarantine.
 
     And the outbox: how many new tasks are still to be told of, and how many deliveries were given up; without --tenant,
-    those of every tenant in the database.
+    those of every tenant in the database. With --json, there is a line for each mailbox, and
+    a last one of another kind, whose only field is "outbox".
 
     What is known comes from the database: a running daemon speaks of its mailboxes once a minute; a single poll that
     finds nothing writes nothing. So a mailbox that no daemon ever spoke of, or that single polls have gone on with
