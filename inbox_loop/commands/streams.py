@@ -9,6 +9,7 @@ import os
 import sys
 from contextlib import suppress
 from io import TextIOWrapper
+from pathlib import Path
 from typing import ClassVar, TextIO
 
 from inbox_loop.errors import InboxLoopError
@@ -21,7 +22,12 @@ class ResultLost(InboxLoopError):
 
 
 def use_utf8() -> None:
-    """Write UTF-8 under every locale, ``LANG=C`` included; what has no UTF-8 form is written as an escape."""
+    """Write UTF-8 under every locale, ``LANG=C`` included; what has no UTF-8 form is written as an escape.
+
+    A closed standard error leads nowhere, so that logs and words about trouble keep no command from its work.
+    """
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - it stays open as long as the process
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
@@ -66,8 +72,6 @@ def find_lost_result() -> ResultLost | None:
 
 def write_aside(text: str) -> None:
     """Write ``text`` to standard error. When that fails there is no other place to tell of it."""
-    if sys.stderr is None:
-        return
     try:
         write(sys.stderr, text)
     except OSError:

@@ -13,6 +13,7 @@ from typing import IO
 import pytest
 from support.records import RunCommand, numbers_of, record_of
 
+from inbox_loop import __version__
 from inbox_loop.errors import EXIT_FINE, EXIT_LOOK, EXIT_USAGE
 
 FULL = Path("/dev/full")
@@ -81,6 +82,17 @@ def test_a_standard_error_that_takes_nothing_changes_neither_result_nor_exit_cod
     with FULL.open("wb") as full, result.open("wb") as output:
         assert run_into(output, "tasks", "show", "--json", errors=full) == (EXIT_USAGE, "")
     assert result.read_text(encoding="utf-8") == run_inside("tasks", "show", "--json").stdout
+
+
+def test_a_closed_standard_error_keeps_no_command_from_its_work() -> None:
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"{sys.executable} -m inbox_loop --version 2>&-"],
+        env={},
+        stdout=subprocess.PIPE,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (EXIT_FINE, f"inbox-loop {__version__}\n".encode())
 
 
 def test_a_closed_standard_output_is_told_in_a_sentence() -> None:
