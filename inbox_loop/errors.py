@@ -238,6 +238,12 @@ class MailboxBusy(Unreachable):
     code = "mailbox.busy"
 
 
+class ResultLost(InboxLoopError):
+    """Standard output took no more: the disk is full, or nobody reads it. What the command did is done."""
+
+    code = "result.lost"
+
+
 class EmbeddedUnavailable(Unreachable):
     """The private Postgres could not be started; the hint says what is missing."""
 

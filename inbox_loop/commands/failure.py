@@ -6,8 +6,7 @@ Lives here: both forms. Not here: which endings are failures (``app.py``).
 from __future__ import annotations
 
 from inbox_loop.commands.show import print_error, print_records
-from inbox_loop.commands.streams import ResultLost
-from inbox_loop.errors import InboxLoopError, TaskConflict
+from inbox_loop.errors import InboxLoopError, ResultLost, TaskConflict
 
 
 def tell_failure(error: InboxLoopError, *, as_json: bool) -> None:

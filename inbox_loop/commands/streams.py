@@ -10,15 +10,9 @@ import sys
 from contextlib import suppress
 from io import TextIOWrapper
 from pathlib import Path
-from typing import ClassVar, TextIO
+from typing import TextIO
 
-from inbox_loop.errors import InboxLoopError
-
-
-class ResultLost(InboxLoopError):
-    """Standard output took no more: the disk is full, or nobody reads it. What the command did is done."""
-
-    code: ClassVar[str] = "result.lost"
+from inbox_loop.errors import ResultLost
 
 
 def use_utf8() -> None:
