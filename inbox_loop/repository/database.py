@@ -19,7 +19,7 @@ from uuid import UUID
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from psycopg.rows import DictRow, dict_row
+from psycopg.rows import DictRow, TupleRow, dict_row
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from inbox_loop.errors import (
@@ -99,6 +99,10 @@ class Database:
     def rows(self, statement: bytes, params: Params | None = None, *, bound_to: UUID | None = None) -> list[DictRow]:
         """Run one statement by itself; all its rows. A write that lost a race runs again."""
         return self._run(lambda session: session.single.execute(statement, params).fetchall(), bound_to)
+
+    def tuples(self, statement: bytes, params: Params, *, bound_to: UUID | None = None) -> list[TupleRow]:
+        """``rows`` as tuples, which cost less to make."""
+        return self._run(lambda session: session.single_tuples.execute(statement, params).fetchall(), bound_to)
 
     def row(self, statement: bytes, params: Params | None = None, *, bound_to: UUID | None = None) -> DictRow | None:
         """Run one statement by itself; its first row, None when it has none."""
@@ -217,6 +221,11 @@ class TenantDatabase:
         """``Database.rows`` for the tenant."""
         tenant_id = self.tenant_id
         return self._database.rows(statement, self.params(params), bound_to=tenant_id)
+
+    def tuples(self, statement: bytes, params: Params) -> list[TupleRow]:
+        """``Database.tuples`` for the tenant."""
+        tenant_id = self.tenant_id
+        return self._database.tuples(statement, self.params(params), bound_to=tenant_id)
 
     def row(self, statement: bytes, params: Params) -> DictRow | None:
         """``Database.row`` for the tenant."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from psycopg.rows import DictRow
+from psycopg.rows import DictRow, TupleRow, tuple_row
 
 from inbox_loop.loop.ports import DateRange, FoundBy, Known, MessageId, MessageState, Outcome, RefHolder
 from inbox_loop.repository.clean import check_text
@@ -91,7 +91,7 @@ class LoopTransaction:
 
     def upsert_tasks(self, drafts: Sequence[TaskDraft]) -> tuple[Upserted, ...]:
         """Find or create, in one round trip, one answer a draft, in order."""
-        return upsert_tasks(self._run, drafts, actor=self._actor, project=self._project)
+        return upsert_tasks(self._tuples, drafts, actor=self._actor, project=self._project)
 
     def record_outcomes(self, outcomes: Sequence[Outcome]) -> frozenset[str]:
         """Settle rows that are still pending in the revision named; the ids that were. Others are left as they are."""
@@ -111,10 +111,11 @@ class LoopTransaction:
         return frozenset(row["message_id"] for row in rows)
 
     def _rows(self, name: str, **params: object) -> list[DictRow]:
-        return self._run(_SQL[name], params)
+        return self._connection.execute(_SQL[name], {**self._names, **params}).fetchall()
 
-    def _run(self, statement: bytes, params: Params) -> list[DictRow]:
-        return self._connection.execute(statement, {**self._names, **params}).fetchall()
+    def _tuples(self, statement: bytes, params: Params) -> list[TupleRow]:
+        with self._connection.cursor(row_factory=tuple_row) as cursor:
+            return cursor.execute(statement, {**self._names, **params}).fetchall()
 
 
 def _known(row: DictRow) -> Known:

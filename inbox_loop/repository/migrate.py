@@ -139,6 +139,7 @@ def _apply_next(connection: Connection, migrations: Sequence[Migration]) -> Migr
         return None
     following = status.pending[0]
     connection.execute(_SQL["create_history_table"])
+    connection.execute(_SQL["use_one_path"])
     connection.execute(following.text.encode())
     connection.execute(
         _SQL["record_applied"],

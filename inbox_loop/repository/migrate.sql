@@ -28,6 +28,21 @@ create table if not exists inbox_loop_migrations (
     constraint inbox_loop_migrations_pk primary key (version)
 );
 
+-- name: use_one_path
+-- purpose: Let a migration make everything in one schema, and find citext's operators, whoever migrates. A function that
+--          keeps its path (set search_path from current) keeps this one: without citext's operators on it, refs would
+--          compare by case.
+-- reads: none
+select set_config(
+         'search_path',
+         concat_ws(', ', quote_ident(current_schema()),
+                   (select quote_ident(n.nspname)
+                      from pg_extension as e
+                      join pg_namespace as n on n.oid = e.extnamespace
+                     where e.extname = 'citext' and n.nspname <> current_schema()),
+                   'pg_temp'),
+         true);
+
 -- name: list_applied
 -- purpose: What was applied, in order.
 -- reads: inbox_loop_migrations

@@ -70,13 +70,13 @@ class TaskStore:
 
         The ref must name the unit of work: see ``ref.UNIT_OF_WORK_RULE``. Raises ``InvalidRef``, ``NoSuchProject``.
         """
-        return upsert_task(self._database.rows, draft, actor=actor, allow_container=allow_container)
+        return upsert_task(self._database.tuples, draft, actor=actor, allow_container=allow_container)
 
     def upsert_tasks(
         self, drafts: Sequence[TaskDraft], *, actor: str, allow_container: bool = False
     ) -> tuple[Upserted, ...]:
         """The same for many drafts: one answer a draft, in order; all that are missing are created, or none."""
-        return upsert_tasks(self._database.rows, drafts, actor=actor, allow_container=allow_container)
+        return upsert_tasks(self._database.tuples, drafts, actor=actor, allow_container=allow_container)
 
     def create_task(self, new: NewTask, *, actor: str, idempotency_key: str | None = None) -> Upserted:
         """Create a task, or find the one that the same call with the same key created within 72 hours.
@@ -91,14 +91,14 @@ class TaskStore:
         fields = new_task_fields(new)
         key = {"idempotency_key": idempotency_key}
         try:
-            (row,) = self._database.rows(
+            ((*row, deleted),) = self._database.tuples(
                 _SQL["create_task"], {**fields, **key, "source": Jsonb(fields["source"]), "actor": actor}
             )
         except IdempotencyConflict as conflict:
             raise (self._find_key_conflict(key) or conflict) from None
         except NoSuchTask as error:
             raise NoSuchTask(f"tenant {self._tenant!r} has no task {new.parent} that could be a parent") from error
-        return replace(upserted_of(row), deleted=row["deleted"])
+        return replace(upserted_of(*row), deleted=deleted)
 
     def find_task(self, number: int) -> Task:
         """The task of this number, deleted or not; raises ``NoSuchTask``."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from uuid import UUID
 
-from psycopg.rows import DictRow
+from psycopg.rows import TupleRow
 from psycopg.types.json import Jsonb
 
 from inbox_loop.ref import check_external_ref
@@ -19,7 +20,7 @@ from inbox_loop.repository.database import Params
 from inbox_loop.repository.statements import Statements
 from inbox_loop.task import TaskDraft, TaskStatus, Upserted, UpsertOutcome
 
-Run = Callable[[bytes, Params], list[DictRow]]
+Run = Callable[[bytes, Params], list[TupleRow]]
 _SQL = Statements("upsert")
 _STATUSES = {status.value: status for status in TaskStatus}
 _FIND_ONE, _FIND_MANY = _SQL["find_live_task"], _SQL["find_live_tasks"]
@@ -32,11 +33,11 @@ def upsert_task(run: Run, draft: TaskDraft, *, actor: str, allow_container: bool
     """
     ref = check_external_ref(draft.external_ref, allow_container=allow_container)
     for row in run(_FIND_ONE, {"ref": ref}):
-        return upserted_of(row)
+        return upserted_of(*row)
     check_actor(actor)
     fields = draft_fields(replace(draft, external_ref=ref))
     (row,) = run(_SQL["upsert_task"], {**fields, "source": Jsonb(fields["source"]), "actor": actor})
-    return upserted_of(row)
+    return upserted_of(*row)
 
 
 def upsert_tasks(
@@ -56,7 +57,7 @@ def upsert_tasks(
     refs = [check_external_ref(draft.external_ref, allow_container=allow_container) for draft in drafts]
     # As lines, for no ref has a line end in it: psycopg takes longer over a list of texts than Postgres over the finds.
     found = run(_FIND_MANY, {"refs": "\n".join(refs)})
-    answers = [None if row["task_id"] is None else upserted_of(row) for row in found]
+    answers = [None if row[0] is None else upserted_of(*row) for row in found]
     missing = [
         replace(draft, external_ref=ref)
         for draft, ref, answer in zip(drafts, refs, answers, strict=True)
@@ -65,16 +66,11 @@ def upsert_tasks(
     if missing:
         check_actor(actor)
         params = {"items": draft_items(missing, project=project), "actor": actor}
-        upserted = iter([upserted_of(row) for row in run(_SQL["upsert_tasks"], params)])
+        upserted = iter([upserted_of(*row) for row in run(_SQL["upsert_tasks"], params)])
         answers = [next(upserted) if answer is None else answer for answer in answers]
     return tuple(answer for answer in answers if answer is not None)
 
 
-def upserted_of(row: DictRow) -> Upserted:
-    """The answer of an upsert or a create, from its row."""
-    return Upserted(
-        task_id=row["task_id"],
-        number=row["number"],
-        status=_STATUSES[row["status"]],
-        outcome=UpsertOutcome.CREATED if row["created"] else UpsertOutcome.FOUND,
-    )
+def upserted_of(task_id: UUID, number: int, status: str, created: bool) -> Upserted:  # noqa: FBT001 - a row's columns
+    """The answer of an upsert or a create, from the columns of its row."""
+    return Upserted(task_id, number, _STATUSES[status], UpsertOutcome.CREATED if created else UpsertOutcome.FOUND)

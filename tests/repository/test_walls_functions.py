@@ -173,8 +173,8 @@ CALLS: dict[str, Call] = {
     "retention.count_purgeable": lambda database, _: count_purgeable(
         database, tenant="acme", deleted_after=AT_ONCE, finished_after=AT_ONCE
     ),
-    "upsert.upsert_task": lambda database, _: upsert_task(database.for_tenant("acme").rows, ZEBRAS[0], actor="ann"),
-    "upsert.upsert_tasks": lambda database, _: upsert_tasks(database.for_tenant("acme").rows, ZEBRAS, actor="ann"),
+    "upsert.upsert_task": lambda database, _: upsert_task(database.for_tenant("acme").tuples, ZEBRAS[0], actor="ann"),
+    "upsert.upsert_tasks": lambda database, _: upsert_tasks(database.for_tenant("acme").tuples, ZEBRAS, actor="ann"),
 }
 
 

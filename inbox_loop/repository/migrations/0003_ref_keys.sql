@@ -8,16 +8,6 @@
 -- refs unique could serve it as well, by the tenant alone; and before the first ANALYZE the planner thinks that just as
 -- good, and reads the whole tenant for each ref.
 
-select set_config(
-         'search_path',
-         concat_ws(', ', quote_ident(current_schema()),
-                   (select quote_ident(n.nspname)
-                      from pg_extension as e
-                      join pg_namespace as n on n.oid = e.extnamespace
-                     where e.extname = 'citext' and n.nspname <> current_schema()),
-                   'pg_temp'),
-         true);
-
 -- Refs that are equal for citext have one key. Two others rarely share one, and the comparison of the ref tells them
 -- apart.
 create function ref_key(p_ref text) returns bigint

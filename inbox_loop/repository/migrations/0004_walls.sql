@@ -4,16 +4,6 @@
 -- or of the upkeep of all tenants, passes. Forced, because the program's role mostly owns the tables. A superuser, and
 -- a role with BYPASSRLS, passes by every wall: such is Postgres's rule.
 
-select set_config(
-         'search_path',
-         concat_ws(', ', quote_ident(current_schema()),
-                   (select quote_ident(n.nspname)
-                      from pg_extension as e
-                      join pg_namespace as n on n.oid = e.extnamespace
-                     where e.extname = 'citext' and n.nspname <> current_schema()),
-                   'pg_temp'),
-         true);
-
 create function bound_tenant() returns uuid
 language sql stable parallel safe
 return nullif(current_setting('inbox_loop.tenant_id', true), '')::uuid;

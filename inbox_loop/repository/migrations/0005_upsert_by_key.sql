@@ -2,16 +2,6 @@
 --
 -- Replaces the two functions' bodies; their names, parameters, answers and comments stay.
 
-select set_config(
-         'search_path',
-         concat_ws(', ', quote_ident(current_schema()),
-                   (select quote_ident(n.nspname)
-                      from pg_extension as e
-                      join pg_namespace as n on n.oid = e.extnamespace
-                     where e.extname = 'citext' and n.nspname <> current_schema()),
-                   'pg_temp'),
-         true);
-
 create or replace function task_upsert_by_external_ref(
     p_tenant        text,
     p_external_ref  text,

@@ -1,15 +1,5 @@
 -- Tasks without a ref, and idempotency keys for whoever repeats a create because its answer was lost.
 
-select set_config(
-         'search_path',
-         concat_ws(', ', quote_ident(current_schema()),
-                   (select quote_ident(n.nspname)
-                      from pg_extension as e
-                      join pg_namespace as n on n.oid = e.extnamespace
-                     where e.extname = 'citext' and n.nspname <> current_schema()),
-                   'pg_temp'),
-         true);
-
 create table idempotency_keys (
     tenant_id    uuid        not null,
     key          text        not null,

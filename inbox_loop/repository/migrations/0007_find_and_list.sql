@@ -1,15 +1,5 @@
 -- Tasks as people and programs see them: how one is found, how they are listed and counted. Only reads.
 
-select set_config(
-         'search_path',
-         concat_ws(', ', quote_ident(current_schema()),
-                   (select quote_ident(n.nspname)
-                      from pg_extension as e
-                      join pg_namespace as n on n.oid = e.extnamespace
-                     where e.extname = 'citext' and n.nspname <> current_schema()),
-                   'pg_temp'),
-         true);
-
 create view task_rows with (security_invoker = true) as
 select t.tenant_id, t.task_id, t.number, n.slug as tenant, p.name as project, m.number as parent, t.title, t.body,
        t.status, t.labels, t.external_ref::text as external_ref, t.container_ref::text as container_ref, t.source,

@@ -3,16 +3,6 @@
 -- A step decides on what it sees. Only where there is something to change does it lock the task, and then it decides
 -- again on what is there by now. A step whose end is reached already is a pure read.
 
-select set_config(
-         'search_path',
-         concat_ws(', ', quote_ident(current_schema()),
-                   (select quote_ident(n.nspname)
-                      from pg_extension as e
-                      join pg_namespace as n on n.oid = e.extnamespace
-                     where e.extname = 'citext' and n.nspname <> current_schema()),
-                   'pg_temp'),
-         true);
-
 -- Where a task can go from where it stands; the program has the same table. Only a claim leads to in_progress.
 create function status_move_allowed(p_from text, p_to text) returns boolean
 language sql immutable parallel safe

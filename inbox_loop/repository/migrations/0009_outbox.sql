@@ -1,15 +1,5 @@
 -- Delivery of notifications: told to listeners once, posted to a webhook at least once.
 
-select set_config(
-         'search_path',
-         concat_ws(', ', quote_ident(current_schema()),
-                   (select quote_ident(n.nspname)
-                      from pg_extension as e
-                      join pg_namespace as n on n.oid = e.extnamespace
-                     where e.extname = 'citext' and n.nspname <> current_schema()),
-                   'pg_temp'),
-         true);
-
 -- In one statement, which writes the table anew once. What was staged before there was any delivery is history, and nobody
 -- waits for it.
 alter table notifications

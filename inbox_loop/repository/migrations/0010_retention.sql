@@ -1,15 +1,5 @@
 -- Purging tasks for good, with what hangs on them. The ledger keeps its rows, so that nothing comes back.
 
-select set_config(
-         'search_path',
-         concat_ws(', ', quote_ident(current_schema()),
-                   (select quote_ident(n.nspname)
-                      from pg_extension as e
-                      join pg_namespace as n on n.oid = e.extnamespace
-                     where e.extname = 'citext' and n.nspname <> current_schema()),
-                   'pg_temp'),
-         true);
-
 create index tasks_deleted_ix on tasks (tenant_id, deleted_at) where deleted_at is not null;
 create index tasks_completed_ix on tasks (tenant_id, completed_at) where completed_at is not null;
 
