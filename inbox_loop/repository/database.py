@@ -219,18 +219,15 @@ class TenantDatabase:
 
     def rows(self, statement: bytes, params: Params) -> list[DictRow]:
         """``Database.rows`` for the tenant."""
-        tenant_id = self.tenant_id
-        return self._database.rows(statement, self.params(params), bound_to=tenant_id)
+        return self._database.rows(statement, self.params(params), bound_to=self.tenant_id)
 
     def tuples(self, statement: bytes, params: Params) -> list[TupleRow]:
         """``Database.tuples`` for the tenant."""
-        tenant_id = self.tenant_id
-        return self._database.tuples(statement, self.params(params), bound_to=tenant_id)
+        return self._database.tuples(statement, self.params(params), bound_to=self.tenant_id)
 
     def row(self, statement: bytes, params: Params) -> DictRow | None:
         """``Database.row`` for the tenant."""
-        tenant_id = self.tenant_id
-        return self._database.row(statement, self.params(params), bound_to=tenant_id)
+        return self._database.row(statement, self.params(params), bound_to=self.tenant_id)
 
     def in_transaction(self, work: Callable[[Connection], T]) -> T:
         """``Database.in_transaction`` for the tenant; ``work`` gives its statements ``params`` itself."""

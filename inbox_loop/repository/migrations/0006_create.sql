@@ -34,6 +34,24 @@ return sha256(convert_to(jsonb_build_array(p_project, p_title, p_parent)::text, 
 
 comment on function idempotency_content_hash(text, text, bigint) is 'What an idempotency key is bound to.';
 
+create function tenant_of(p_tenant text) returns uuid
+language plpgsql stable parallel safe security invoker
+set search_path from current
+as $$
+declare
+    v_tenant uuid;
+begin
+    select n.tenant_id into v_tenant from tenants as n where n.slug = p_tenant;
+    if not found then
+        raise exception 'there is no tenant "%"', p_tenant
+            using errcode = 'foreign_key_violation', table = 'tasks', constraint = 'tasks_tenant_fk';
+    end if;
+    return v_tenant;
+end
+$$;
+
+comment on function tenant_of(text) is 'The id of the tenant of this slug; an error where there is none.';
+
 create function task_create(
     p_tenant          text,
     p_title           text,
@@ -52,18 +70,12 @@ set search_path from current
 as $$
 #variable_conflict use_column
 declare
-    v_tenant  uuid;
+    v_tenant  uuid := tenant_of(p_tenant);
     v_hash    bytea;
     v_bound   bytea;
     v_parent  uuid;
     v_project uuid;
 begin
-    select n.tenant_id into v_tenant from tenants as n where n.slug = p_tenant;
-    if not found then
-        raise exception 'there is no tenant "%"', p_tenant
-            using errcode = 'foreign_key_violation', table = 'tasks', constraint = 'tasks_tenant_fk';
-    end if;
-
     if p_idempotency_key is not null then
         v_hash := idempotency_content_hash(p_project, p_title, p_parent);
         -- Looked for twice: first as a pure read, then as the only creator of the tenant.

@@ -11,24 +11,6 @@ select t.tenant_id, t.task_id, t.number, n.slug as tenant, p.name as project, m.
 comment on view task_rows is
     'Tasks with the names of their tenant and project and the number of their parent; deleted ones too.';
 
-create function tenant_of(p_tenant text) returns uuid
-language plpgsql stable parallel safe security invoker
-set search_path from current
-as $$
-declare
-    v_tenant uuid;
-begin
-    select n.tenant_id into v_tenant from tenants as n where n.slug = p_tenant;
-    if not found then
-        raise exception 'there is no tenant "%"', p_tenant
-            using errcode = 'foreign_key_violation', table = 'tasks', constraint = 'tasks_tenant_fk';
-    end if;
-    return v_tenant;
-end
-$$;
-
-comment on function tenant_of(text) is 'The id of the tenant of this slug; an error where there is none.';
-
 create function task_find(p_tenant text, p_number bigint default null, p_external_ref text default null)
 returns setof task_rows
 language plpgsql stable parallel safe security invoker
