@@ -76,23 +76,27 @@ select m.message_id
 -- name: find_ref_holders
 -- purpose: Who holds each ref: the live task, else the newest tombstone; a ref nobody holds has no row.
 -- reads: tasks
-select asked.ref as asked, holder.external_ref::text as external_ref, holder.task_id, holder.number, holder.status,
+with asked as materialized (
+    select ref as given, normal_ref(ref) as ref, ref_key(normal_ref(ref)::text) as key
+      from unnest(%(external_refs)s::text[]) as line (ref)
+)
+select asked.given as asked, holder.external_ref::text as external_ref, holder.task_id, holder.number, holder.status,
        holder.deleted_at is not null as deleted, holder.source ->> 'mailbox' as source_mailbox,
        holder.source ->> 'account' as source_account
-  from unnest(%(external_refs)s::text[]) as asked (ref)
+  from asked
  cross join lateral (
        (select t.external_ref, t.task_id, t.number, t.status, t.deleted_at, t.source
           from tasks as t
          where t.tenant_id = %(tenant_id)s
-           and t.external_ref_key = ref_key(normal_ref(asked.ref)::text)
-           and t.external_ref is not distinct from normal_ref(asked.ref) and t.deleted_at is null
+           and t.external_ref_key = asked.key and t.external_ref is not distinct from asked.ref
+           and t.deleted_at is null
          limit 1)
        union all
        (select t.external_ref, t.task_id, t.number, t.status, t.deleted_at, t.source
           from tasks as t
          where t.tenant_id = %(tenant_id)s
-           and t.external_ref_key = ref_key(normal_ref(asked.ref)::text)
-           and t.external_ref is not distinct from normal_ref(asked.ref) and t.deleted_at is not null
+           and t.external_ref_key = asked.key and t.external_ref is not distinct from asked.ref
+           and t.deleted_at is not null
          order by t.deleted_at desc
          limit 1)
         order by deleted_at desc nulls first

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 import psycopg
@@ -16,7 +16,7 @@ import pytest
 from fixtures.database import superuser_url
 from psycopg import sql
 
-from inbox_loop.errors import RefTaken
+from inbox_loop.errors import NoSuchTask, RefTaken
 from inbox_loop.loop.ports import StoreTransaction
 from inbox_loop.repository.database import Database
 from inbox_loop.repository.loop_store import PostgresLoopStore
@@ -25,6 +25,8 @@ from inbox_loop.repository.tenants import ensure_tenant
 from inbox_loop.task import TaskDraft, TaskFilter
 
 LIVE, DELETED = 3000, 300
+# The deleted task whose ref another one holds since.
+DELETED_REF_NUMBER = 8
 TELL_PLANS = {
     "session_preload_libraries": "auto_explain",
     "auto_explain.log_min_duration": "0",
@@ -37,6 +39,7 @@ UNIQUE = "tasks_tenant_external_ref_uq"
 
 _SCAN = re.compile(r"(?P<how>\w[\w ]* Scan)(?: Backward)?(?: using (?P<index>\w+))? on tasks(?: \w+)?  \(")
 _BITMAP = re.compile(r"Bitmap Index Scan on (?P<index>\w+)  \(.*")
+_FILTERED_BY_KEY = re.compile(r"Filter: .*_ref_key =")
 _CONDITION = re.compile(r"\n +Index Cond: (?P<condition>.*)")
 
 
@@ -50,15 +53,15 @@ class Scan:
     """What the index is asked for."""
 
 
-def make_telling(made: str, *, analyzed: bool) -> str:
-    """Fill a database for two tenants, with thousands of tasks and hundreds of tombstones; then it tells its plans."""
+def make_telling(made: str, *, live: int, analyzed: bool) -> str:
+    """Fill a database for two tenants, the first of their tasks being deleted; then it tells its plans."""
     with Database(made) as database:
         with database.connection() as connection:
             connection.execute("alter table tasks set (autovacuum_enabled = off)")
         for tenant in ("acme", "beta"):
             ensure_tenant(database, tenant, [])
             tasks = TaskStore(database, tenant=tenant)
-            drafts = [TaskDraft(f"ref-{n}", "A title", container_ref=f"thread-{n % 300}") for n in range(LIVE)]
+            drafts = [TaskDraft(f"ref-{n}", "A title", container_ref=f"thread-{n % 300}") for n in range(live)]
             tasks.upsert_tasks(drafts, actor="ann")
             database.for_tenant(tenant).rows(
                 b"update tasks set deleted_at = now() where number <= %(deleted)s returning 1", {"deleted": DELETED}
@@ -80,13 +83,13 @@ def make_telling(made: str, *, analyzed: bool) -> str:
 @pytest.fixture(scope="module")
 def analyzed_url(make_module_database: Callable[[str], str], template: str) -> str:
     """A database whose tasks were analyzed."""
-    return make_telling(make_module_database(template), analyzed=True)
+    return make_telling(make_module_database(template), live=LIVE, analyzed=True)
 
 
 @pytest.fixture(scope="module")
 def new_url(make_module_database: Callable[[str], str], template: str) -> str:
     """A database before its first analyze."""
-    return make_telling(make_module_database(template), analyzed=False)
+    return make_telling(make_module_database(template), live=LIVE, analyzed=False)
 
 
 def scans_of(plan: str) -> list[Scan]:
@@ -118,7 +121,9 @@ Look = Callable[[Database], object]
 
 def refused_restore(database: Database) -> None:
     with pytest.raises(RefTaken):
-        database.for_tenant("acme").rows(b"select from task_restore(%(tenant)s, 8)", {})
+        database.for_tenant("acme").rows(
+            b"select from task_restore(%(tenant)s, %(number)s)", {"number": DELETED_REF_NUMBER}
+        )
 
 
 def tasks_of(database: Database) -> TaskStore:
@@ -188,6 +193,26 @@ def test_a_ref_is_looked_up_by_the_index_of_its_key(
     for scan in scans:
         # The tenant alone would do for the walls, and read all of its tasks.
         assert any(column in scan.condition for column in ("ref_key =", "task_id =", "number =")), plans
+
+
+@pytest.mark.parametrize("size", [0, 1, 60, 350])
+def test_a_plan_made_among_few_tasks_serves_when_there_are_many(
+    make_module_database: Callable[[str], str], template: str, size: int
+) -> None:
+    """Plans are kept until the table is analyzed, which may be thousands of tasks later."""
+    with telling(make_telling(make_module_database(template), live=size, analyzed=False), "force_generic_plan") as (
+        database,
+        plans,
+    ):
+        for look, (run, indexes) in LOOKS.items():
+            if look == "task_restore" and size < DELETED_REF_NUMBER:
+                continue
+            for _ in range(PREPARED_AFTER + 2):
+                plans.clear()
+                with suppress(NoSuchTask):
+                    run(database)
+            assert {scan.index for plan in plans for scan in scans_of(plan)} >= indexes, plans
+            assert not [plan for plan in plans if _FILTERED_BY_KEY.search(plan)], look
 
 
 PLAIN: dict[str, tuple[str, dict[str, object]]] = {
