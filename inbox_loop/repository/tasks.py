@@ -26,8 +26,8 @@ from inbox_loop.repository.clean import (
 )
 from inbox_loop.repository.database import Database
 from inbox_loop.repository.statements import Statements
-from inbox_loop.repository.upsert import upsert_task, upsert_tasks, upserted_of
-from inbox_loop.task import MOVES, NewTask, Task, TaskChange, TaskDraft, TaskFilter, TaskStatus, Upserted
+from inbox_loop.repository.upsert import upsert_new_task, upsert_task, upsert_tasks, upserted_of
+from inbox_loop.task import MOVES, NewTask, Task, TaskChange, TaskDraft, TaskFilter, TaskStatus, Upserted, UpsertOutcome
 
 _SQL = Statements("tasks")
 # How a refusal names the step.
@@ -64,13 +64,18 @@ class TaskStore:
     def __init__(self, database: Database, *, tenant: str) -> None:
         self._database = database.for_tenant(tenant)
         self._tenant = tenant
+        # Whoever creates mostly goes on creating. A guess at how to ask, which never changes the answer.
+        self._is_creating = False
 
     def upsert_task(self, draft: TaskDraft, *, actor: str, allow_container: bool = False) -> Upserted:
         """Find the live task that holds the draft's ref, or create it. A find only reads, whatever else has drifted.
 
         The ref must name the unit of work: see ``ref.UNIT_OF_WORK_RULE``. Raises ``InvalidRef``, ``NoSuchProject``.
         """
-        return upsert_task(self._database.tuples, draft, actor=actor, allow_container=allow_container)
+        upsert = upsert_new_task if self._is_creating else upsert_task
+        upserted = upsert(self._database.tuples, draft, actor=actor, allow_container=allow_container)
+        self._is_creating = upserted.outcome is UpsertOutcome.CREATED
+        return upserted
 
     def upsert_tasks(
         self, drafts: Sequence[TaskDraft], *, actor: str, allow_container: bool = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import psycopg
 import pytest
@@ -258,10 +259,23 @@ def test_the_functions_explain_the_unit_of_work_where_they_are_looked_up(databas
 
 @each_form
 def test_a_find_looks_at_nothing_but_the_ref(tasks: TaskStore, upsert: Upsert) -> None:
-    """What a create would refuse does not matter to a task that is there."""
+    """What a create would refuse does not matter to a task that is there, whether a create or a find came before."""
     upsert(tasks, TaskDraft("r", "A title"))
     drifted = TaskDraft("R", "", body="\x00", labels=("x" * 101,), project="no-such", source={"a": object()})
-    assert upsert(tasks, drifted).outcome is FOUND
+    assert [upsert(tasks, drifted).outcome for _ in range(2)] == [FOUND, FOUND]
+    upsert(tasks, TaskDraft("another", "A title"))
+    assert upsert(tasks, replace(drifted, title="B", body="", labels=(), source={})).outcome is FOUND
+
+
+@each_form
+def test_what_can_not_be_created_is_refused_whatever_came_before(tasks: TaskStore, upsert: Upsert) -> None:
+    for ref in ("r", "s"):
+        with pytest.raises(InvalidValue, match="title"):
+            upsert(tasks, TaskDraft(ref, ""))
+        with pytest.raises(NoSuchProject):
+            upsert(tasks, TaskDraft(ref, "A title", project="no-such"))
+        upsert(tasks, TaskDraft(ref, "A title"))
+    assert [task.number for task in tasks.list_tasks()] == [2, 1]
 
 
 def test_a_thread_is_a_unit_of_work_for_who_says_so(tasks: TaskStore) -> None:

@@ -19,7 +19,7 @@ from inbox_loop.repository.messages import LedgerRow, MessageReader
 from inbox_loop.repository.outbox import PostgresOutbox
 from inbox_loop.repository.retention import count_purgeable, purge_tasks
 from inbox_loop.repository.tasks import TaskStore
-from inbox_loop.repository.upsert import upsert_task, upsert_tasks
+from inbox_loop.repository.upsert import upsert_new_task, upsert_task, upsert_tasks
 from inbox_loop.task import NewTask, TaskChange, TaskDraft, TaskFilter
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
@@ -172,6 +172,9 @@ CALLS: dict[str, Call] = {
     ),
     "retention.count_purgeable": lambda database, _: count_purgeable(
         database, tenant="acme", deleted_after=AT_ONCE, finished_after=AT_ONCE
+    ),
+    "upsert.upsert_new_task": lambda database, _: upsert_new_task(
+        database.for_tenant("acme").tuples, ZEBRAS[0], actor="ann"
     ),
     "upsert.upsert_task": lambda database, _: upsert_task(database.for_tenant("acme").tuples, ZEBRAS[0], actor="ann"),
     "upsert.upsert_tasks": lambda database, _: upsert_tasks(database.for_tenant("acme").tuples, ZEBRAS, actor="ann"),
