@@ -4,24 +4,13 @@ Lives here: ``decide``, the reasons for making no task, and the draft. Not here:
 and what is done with a decision (``loop/ingest.py``).
 
 Labels are looked at first, then the sender, then what the headers say of how the mail came to be. Losing an ask is
-worse than one task too many, so mail is only skipped on a sign that it asks nothing of anybody:
-
-* Auto-replies, by RFC 3834: ``Auto-Submitted: auto-replied`` or any other value but two. ``no`` stands on ordinary
-  mail. ``auto-generated`` is what a machine sends unasked: alerts, orders, web forms. Helpdesks put it on what a person
-  answers through them, and Exchange on absence notes; so it is a task, unless it answers a message (In-Reply-To) and
-  has a second sign: an empty return path, or ``X-MS-Exchange-Inbox-Rules-Loop`` with the sender's own address. With
-  another address, somebody's rule passed the mail on. ``X-Auto-Response-Suppress`` says what the sender does not want
-  back, nothing of the mail itself. A read receipt is an auto-reply too.
-* Bounces: a delivery report, ``X-Failed-Recipients``, a mailer daemon as sender, or an empty return path.
-* Bulk: what goes out by a list (List-Id) or in bulk (Precedence). ``List-Unsubscribe`` alone stands on orders and
-  bills as well, so it does not count where Gmail files the message under Updates or Primary.
-* Category: what Gmail files under Promotions, Social or Forums and is no list by those signs. When a person moves it to
-  Primary, it is decided anew.
+worse than one task too many, so mail is only skipped on a sign that it asks nothing of anybody (``signs.py``):
+auto-replies, bounces, bulk, and what Gmail files under Promotions, Social or Forums.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC
 from enum import StrEnum
@@ -30,8 +19,8 @@ from inbox_loop.message.addresses import parse_addresses
 from inbox_loop.message.clean import clean_line, cut_to_bytes
 from inbox_loop.message.link import gmail_url
 from inbox_loop.message.model import Message
-from inbox_loop.message.parameters import parse_parameters
 from inbox_loop.ref import Ref
+from inbox_loop.signs import has_empty_path, is_auto_reply, is_bounce, is_list, senders
 from inbox_loop.task import MAX_BODY_BYTES, MAX_TITLE_CHARACTERS, TaskDraft
 
 NO_SUBJECT = "(no subject)"
@@ -58,6 +47,10 @@ class SkipReason(StrEnum):
     BOUNCE = "bounce"
     BULK = "bulk"
     CATEGORY = "category"
+    RULE = "rule"
+    """A rule of the operator says so; its name is kept beside the reason."""
+    SENDER_CAP = "sender_cap"
+    """Its sender had enough tasks in that hour. Found by ingest, never by ``decide``."""
     TASK_DELETED = "task_deleted"
     """Somebody deleted the message's task. Found by ingest, never by ``decide``."""
     OUTSIDE_RANGE = "outside_range"
@@ -80,8 +73,6 @@ _BY_LABEL = {
 }
 _SKIPPED_CATEGORIES = frozenset({"CATEGORY_PROMOTIONS", "CATEGORY_SOCIAL", "CATEGORY_FORUMS"})
 _KEPT_CATEGORIES = frozenset({"CATEGORY_PERSONAL", "CATEGORY_UPDATES"})
-_BULK_PRECEDENCE = frozenset({"bulk", "list", "junk"})
-_DAEMON = "mailer-daemon"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +83,8 @@ class Policy:
     skip_bulk: bool
     skip_auto_replies: bool
     """Bounces as well: both are what a machine sends in answer."""
+    max_per_sender_per_hour: int = 200
+    """How many tasks the mail of one sender makes in one hour, by internalDate. Kept by ingest, not by ``decide``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +92,8 @@ class MakeTask:
     """The message asks for something; this is the task it becomes."""
 
     draft: TaskDraft
+    rule: str | None = None
+    """The name of the rule that decided; None when none matched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +101,8 @@ class Skip:
     """The message becomes no task."""
 
     reason: SkipReason
+    rule: str | None = None
+    """The name of the rule that decided; None when none matched."""
 
 
 def decide(message: Message, policy: Policy, *, mailbox: str, account: str, project: str | None) -> MakeTask | Skip:
@@ -116,6 +113,18 @@ def decide(message: Message, policy: Policy, *, mailbox: str, account: str, proj
     reason = _find_reason(message, policy)
     if reason is not None:
         return Skip(reason)
+    return decide_insisted(message, policy, mailbox=mailbox, account=account, project=project)
+
+
+def decide_insisted(
+    message: Message,
+    policy: Policy,  # noqa: ARG001 - its rules will say project, labels and priority
+    *,
+    mailbox: str,
+    account: str,
+    project: str | None,
+) -> MakeTask:
+    """``decide`` for a message of which a person wants a task, whatever speaks against it."""
     ref = Ref(message.thread_id, message.message_id)
     draft = TaskDraft(
         external_ref=str(ref),
@@ -126,6 +135,11 @@ def decide(message: Message, policy: Policy, *, mailbox: str, account: str, proj
         source=_source(message, mailbox, account),
     )
     return MakeTask(draft)
+
+
+def find_sender(message: Message) -> str | None:
+    """The address of the sender in lower case, by which the cap counts; None when there is none."""
+    return next((address.lower()[:MAX_ADDRESS_CHARACTERS] for address in senders(message) if address), None)
 
 
 def _find_reason(message: Message, policy: Policy) -> SkipReason | None:
@@ -146,82 +160,27 @@ def _find_label_reason(labels: frozenset[str]) -> SkipReason | None:
 
 def _find_sender_reason(message: Message, own_addresses: frozenset[str]) -> SkipReason | None:
     own = {address.casefold() for address in own_addresses}
-    return SkipReason.OWN_ADDRESS if any(address.casefold() in own for address in _senders(message)) else None
+    return SkipReason.OWN_ADDRESS if any(address.casefold() in own for address in senders(message)) else None
 
 
 def _find_answer_reason(message: Message) -> SkipReason | None:
     """Auto-replies and bounces carry each other's signs: the surest come first."""
-    if _is_bounce(message):
+    if is_bounce(message):
         return SkipReason.BOUNCE
-    if _is_auto_reply(message):
+    if is_auto_reply(message):
         return SkipReason.AUTO_REPLY
-    return SkipReason.BOUNCE if _has_empty_path(message) else None
+    return SkipReason.BOUNCE if has_empty_path(message) else None
 
 
 def _find_bulk_reason(message: Message) -> SkipReason | None:
     """A list's own signs come first: they stay when a person moves the message to another category."""
-    if message.header("List-Id") or not _BULK_PRECEDENCE.isdisjoint(_precedences(message)):
+    if is_list(message):
         return SkipReason.BULK
     if not _SKIPPED_CATEGORIES.isdisjoint(message.labels):
         return SkipReason.CATEGORY
     if message.header("List-Unsubscribe") and _KEPT_CATEGORIES.isdisjoint(message.labels):
         return SkipReason.BULK
     return None
-
-
-def _senders(message: Message) -> Iterator[str]:
-    return (found.address for found in parse_addresses(message.header("From")))
-
-
-def _is_bounce(message: Message) -> bool:
-    return (
-        _report_type(message) == "delivery-status"
-        or bool(message.header("X-Failed-Recipients"))
-        or any(address.casefold().partition("@")[0] == _DAEMON for address in _senders(message))
-    )
-
-
-def _is_auto_reply(message: Message) -> bool:
-    submitted = parse_parameters(message.header("Auto-Submitted")).value.partition("(")[0].strip()
-    return (
-        submitted not in ("", "no", "auto-generated")
-        or (submitted == "auto-generated" and _is_absence_note(message))
-        or _report_type(message) == "disposition-notification"
-        or _is_on(message.header("X-Autoreply"))
-        or _is_on(message.header("X-Autorespond"))
-        or "auto_reply" in _precedences(message)
-    )
-
-
-def _is_absence_note(message: Message) -> bool:
-    """Of an auto-generated message: whether it answers one by itself, and no person answers through a helpdesk."""
-    return bool(message.header("In-Reply-To")) and (_has_empty_path(message) or _is_answer_of_a_rule(message))
-
-
-def _is_answer_of_a_rule(message: Message) -> bool:
-    """Whether the sender's own rules made it: Exchange writes down whose rules sent a message or passed it on."""
-    owners = {owner.strip().casefold() for owner in message.header_values("X-MS-Exchange-Inbox-Rules-Loop")}
-    return any(address.casefold() in owners for address in _senders(message))
-
-
-def _has_empty_path(message: Message) -> bool:
-    return any("".join(value.split()) == "<>" for value in message.header_values("Return-Path"))
-
-
-def _report_type(message: Message) -> str:
-    """What a multipart/report reports (RFC 6522); empty for other mail."""
-    if message.mime_type != "multipart/report":
-        return ""
-    return parse_parameters(message.header("Content-Type")).parameters.get("report-type", "").lower()
-
-
-def _is_on(value: str) -> bool:
-    """Whether a header that is a flag is set: senders write ``yes``, or the subject they answered."""
-    return value.strip().lower() not in ("", "no", "false", "0")
-
-
-def _precedences(message: Message) -> set[str]:
-    return {value.strip().lower() for value in message.header_values("Precedence")}
 
 
 def _title(message: Message) -> str:

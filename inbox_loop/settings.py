@@ -71,6 +71,17 @@ class GmailSettings(_Section):
     """Calls to one mailbox at the same time."""
     timeout_seconds: float = Field(default=30.0, gt=0, le=600)
     """How long to wait for Gmail's next bytes."""
+    max_message_bytes: int = Field(default=25 * 1024 * 1024, ge=1024 * 1024)
+    """Of a larger message only the headers are read. It becomes a task all the same, which says so."""
+
+
+class ReadingSettings(_Section):
+    """What reading one message may cost. A message that needs more goes to quarantine, and the rest goes on."""
+
+    cpu_seconds: float = Field(default=10.0, ge=1, le=600)
+    """Longest time on the processor."""
+    memory_megabytes: int = Field(default=1024, ge=256)
+    """Most memory of the process that reads, its programs included."""
 
 
 class PollSettings(_Section):
@@ -99,6 +110,8 @@ class PolicySettings(_Section):
     """Skip newsletters, mailing lists, and what Gmail files under Promotions, Social or Forums."""
     skip_auto_replies: bool = True
     """Skip out-of-office answers, delivery reports and other mail that a machine sent in answer."""
+    max_per_sender_per_hour: int = Field(default=200, ge=1)
+    """What one sender sends beyond that within an hour is skipped; inbox-loop messages make-task makes tasks of it."""
 
 
 class MailboxSettings(_Section):
@@ -156,6 +169,7 @@ class Settings(_Section):
 
     database: DatabaseSettings = DatabaseSettings()
     gmail: GmailSettings = GmailSettings()
+    reading: ReadingSettings = ReadingSettings()
     poll: PollSettings = PollSettings()
     policy: PolicySettings = PolicySettings()
     outbox: OutboxSettings = OutboxSettings()

@@ -30,6 +30,8 @@ SKIPPED_REASONS = {
     "bounce": "it is a delivery report",
     "bulk": "it is a newsletter or from a mailing list",
     "category": "Gmail files it under Promotions, Social or Forums",
+    "rule": "a rule of the configuration says so",
+    "sender_cap": "its sender had enough tasks in that hour (policy.max_per_sender_per_hour)",
     "outside_range": "it is outside of the dates that the backfill asked for",
     "task_deleted": "its task was deleted, and the loop does not bring back what someone deleted",
 }

@@ -68,6 +68,7 @@ def _open_mailbox(
                 own_addresses=frozenset(policy.own_addresses),
                 skip_bulk=policy.skip_bulk,
                 skip_auto_replies=policy.skip_auto_replies,
+                max_per_sender_per_hour=policy.max_per_sender_per_hour,
             ),
             limits=PassLimits(
                 deadline_seconds=settings.poll.deadline_seconds,

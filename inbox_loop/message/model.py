@@ -32,6 +32,16 @@ class Attachment:
 
 
 @dataclass(frozen=True, slots=True)
+class Unquoted:
+    """What the sender wrote anew, where quotes of earlier messages were told apart from it."""
+
+    text: str
+    """Never empty."""
+    cut_characters: int
+    """How long the quotes were that were cut."""
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
     """One Gmail message, read and decoded."""
 
@@ -44,12 +54,16 @@ class Message:
     """Gmail's sizeEstimate in bytes."""
     headers: tuple[Header, ...]
     text: str
-    """The readable text, from the text part or from the HTML; empty when there is none."""
+    """The readable text with all quotes, from the text part or from the HTML; empty when there is none."""
     mime_type: str
     """Of the whole message, lower case: ``multipart/alternative``, ``multipart/report``, ``text/plain``…"""
     attachments: tuple[Attachment, ...]
     cleaned: int = 0
     """How many characters were removed or replaced to make the texts clean."""
+    unquoted: Unquoted | None = None
+    """``text`` without its quotes; None when nothing was cut."""
+    headers_only: bool = False
+    """The message is larger than the setting allows, and only its headers were read."""
 
     def header(self, name: str) -> str:
         """The first header of this name, in any case; empty when it is absent."""

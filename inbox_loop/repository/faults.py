@@ -135,6 +135,8 @@ CONSTRAINTS: Mapping[str, Meaning] = {
     "messages_found_by_ck": _invalid("found_by is poll, backfill or reconcile"),
     "messages_attempts_ck": _invalid("attempts are 0 or more"),
     "messages_revision_ck": _invalid("revision is 1 or more"),
+    "messages_rule_ck": _invalid("the name of a rule is 1 to 63 characters"),
+    "messages_sender_ck": _invalid("a sender is 1 to 320 characters"),
     "messages_settled_ck": _invalid("a message is settled unless it is pending"),
     "inbox_loop_migrations_pk": _MET,
 }

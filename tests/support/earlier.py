@@ -156,7 +156,12 @@ update notifications set next_attempt_at = now() + interval '1 hour', attempts =
  where delivered_at is null and notification_id % 4 = 1;
 """
 
-FILLS: Mapping[int, LiteralString] = {1: TABLES, 2: UPSERTS, 6: CREATES, 8: STEPS, 9: DELIVERIES}
+BREADCRUMBS: LiteralString = r"""
+update messages set sender = 'ann@bücher.example', rule = 'orders' where state = 'task';
+update messages set rule = 'a-0_', insisted = true where state = 'pending';
+"""
+
+FILLS: Mapping[int, LiteralString] = {1: TABLES, 2: UPSERTS, 6: CREATES, 8: STEPS, 9: DELIVERIES, 12: BREADCRUMBS}
 
 
 def fill(connection: psycopg.Connection[tuple[object, ...]], version: int) -> None:
