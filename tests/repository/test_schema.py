@@ -175,7 +175,7 @@ def test_the_schema_loads_and_upserts_partitioned_by_tenant(empty_database_url: 
             "task_counters",
             "tasks",
         ]
-        for number in range(6):
+        for number in range(10):  # so many that their random ids do not all fall into one part
             slug = f"tenant-{number}"
             ensure_tenant(database, slug, ["inbox"])
             tasks = TaskStore(database, tenant=slug)
