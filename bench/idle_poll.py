@@ -16,8 +16,8 @@ from sizes import Sizes
 from stage import Desk, new_folder, new_postgres, open_desk, settle
 
 from inbox_loop.loop.backfill import BackfillRequest, backfill_once
+from inbox_loop.loop.ledger import EVERY_DATE
 from inbox_loop.loop.poll import poll_once
-from inbox_loop.loop.ports import EVERY_DATE
 from inbox_loop.repository.upkeep import find_write_position
 
 BENCHMARK = "idle-poll"

@@ -17,15 +17,8 @@ from sizes import Sizes
 from stage import NAME, Desk, new_folder, new_postgres, open_desk, settle
 
 from inbox_loop.loop.backfill import BackfillRequest, backfill_once
-from inbox_loop.loop.ports import (
-    EVERY_DATE,
-    FoundBy,
-    ListingPage,
-    MessageId,
-    MessageState,
-    Outcome,
-    StoreTransaction,
-)
+from inbox_loop.loop.ledger import EVERY_DATE, FoundBy, MessageState, Outcome
+from inbox_loop.loop.ports import ListingPage, MessageId, StoreTransaction
 from inbox_loop.loop.register import find_or_register
 from inbox_loop.loop.report import PassReport
 from inbox_loop.repository.upkeep import find_write_position

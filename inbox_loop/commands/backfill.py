@@ -20,8 +20,8 @@ from inbox_loop.commands.signals import listening
 from inbox_loop.commands.wiring import open_database
 from inbox_loop.errors import EXIT_FINE, UsageError
 from inbox_loop.loop.backfill import BackfillRequest, backfill_once, preview_backfill
+from inbox_loop.loop.ledger import DateRange
 from inbox_loop.loop.mailbox import Mailbox
-from inbox_loop.loop.ports import DateRange
 from inbox_loop.loop.report import PassReport
 
 log = structlog.get_logger()

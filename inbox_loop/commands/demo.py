@@ -26,9 +26,9 @@ from inbox_loop.commands.signals import tidying_up
 from inbox_loop.embedded.throwaway import use_throwaway
 from inbox_loop.errors import EXIT_FINE, EXIT_LOOK
 from inbox_loop.loop.backfill import BackfillRequest, backfill_once
+from inbox_loop.loop.ledger import EVERY_DATE
 from inbox_loop.loop.mailbox import Mailbox
 from inbox_loop.loop.poll import poll_once
-from inbox_loop.loop.ports import EVERY_DATE
 from inbox_loop.loop.report import PassReport
 from inbox_loop.repository.database import Database
 from inbox_loop.repository.migrate import migrate

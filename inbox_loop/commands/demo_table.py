@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from inbox_loop.commands.show import print_line, print_table
+from inbox_loop.loop.ledger import MessageState
 from inbox_loop.loop.mailbox import Mailbox
-from inbox_loop.loop.ports import MessageId, MessageState
+from inbox_loop.loop.ports import MessageId
 from inbox_loop.message.model import Message
 from inbox_loop.repository.database import Database
 from inbox_loop.repository.messages import LedgerRow, MessageReader

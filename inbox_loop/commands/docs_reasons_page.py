@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from inbox_loop.commands.docs_markdown import code, head, prose, table
 from inbox_loop.commands.explanation import QUARANTINE_REASONS, SKIPPED_REASONS, WAITING_REASONS, advise
-from inbox_loop.loop.ports import MessageState
+from inbox_loop.loop.ledger import MessageState
 from inbox_loop.loop.retry import NOT_FOUND
 
 _INTRODUCTION = """

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from inbox_loop.commands.show import moment
-from inbox_loop.loop.ports import FoundBy, MessageState
+from inbox_loop.loop.ledger import FoundBy, MessageState
 from inbox_loop.policy import LABEL_REASONS
 from inbox_loop.repository.messages import LedgerRow
 

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from inbox_loop.errors import EXIT_FINE, EXIT_LOOK, EXIT_PERSON, AnotherAccount, GmailRefused, NeedsAuth, NeedsPerson
-from inbox_loop.loop.ports import MessageState
+from inbox_loop.loop.ledger import MessageState
 from inbox_loop.repository.health import MailboxHealth
 from inbox_loop.settings import MailboxSettings, PollSettings
 

@@ -18,7 +18,7 @@ from inbox_loop.commands.options import (
 from inbox_loop.commands.shapes import message_record
 from inbox_loop.commands.show import moment, print_records, print_table
 from inbox_loop.commands.wiring import open_tenant
-from inbox_loop.loop.ports import MessageState
+from inbox_loop.loop.ledger import MessageState
 from inbox_loop.repository.messages import LedgerRow, MessageReader
 
 _COLUMNS = ("SEEN", "MAILBOX", "MESSAGE", "STATE", "REASON", "TASK", "NEXT TRY")

@@ -13,7 +13,7 @@ from inbox_loop.commands.outbox_status import judge_outbox, outbox_record, outbo
 from inbox_loop.commands.outbox_tenants import find_outbox_tenants
 from inbox_loop.commands.show import in_words, moment, print_line, print_records, print_table
 from inbox_loop.commands.wiring import find_sign_in_trouble, open_database
-from inbox_loop.loop.ports import MessageState
+from inbox_loop.loop.ledger import MessageState
 from inbox_loop.repository.database import Database
 from inbox_loop.repository.health import list_mailbox_health
 from inbox_loop.repository.outbox import PostgresOutbox

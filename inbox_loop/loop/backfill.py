@@ -16,8 +16,9 @@ from typing import TypeVar
 from inbox_loop.errors import Stopped
 from inbox_loop.loop.discover import discover_listing
 from inbox_loop.loop.ingest import ingest_batches
+from inbox_loop.loop.ledger import DateRange, FoundBy, MailboxRow
 from inbox_loop.loop.mailbox import Mailbox
-from inbox_loop.loop.ports import DateRange, FoundBy, MailboxRow, MessageId, StoreTransaction
+from inbox_loop.loop.ports import MessageId, StoreTransaction
 from inbox_loop.loop.query import listing_query
 from inbox_loop.loop.register import find_or_register
 from inbox_loop.loop.report import Discovered, Meter, PassReport, Tally

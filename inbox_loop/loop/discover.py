@@ -19,18 +19,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from inbox_loop.cursor import next_cursor
+from inbox_loop.loop.ledger import EVERY_DATE, DateRange, FoundBy, Known, MailboxRow, MessageState
 from inbox_loop.loop.mailbox import Mailbox
-from inbox_loop.loop.ports import (
-    EVERY_DATE,
-    DateRange,
-    FoundBy,
-    HistoryPage,
-    Known,
-    MailboxRow,
-    MessageId,
-    MessageState,
-    StoreTransaction,
-)
+from inbox_loop.loop.ports import HistoryPage, MessageId, StoreTransaction
 from inbox_loop.loop.report import Discovered
 from inbox_loop.policy import LABEL_REASONS, SkipReason
 

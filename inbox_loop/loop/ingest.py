@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import structlog
 
 from inbox_loop.errors import DeadlineExceeded, InboxLoopError, MailboxBusy
+from inbox_loop.loop.ledger import Due, MessageState, Outcome
 from inbox_loop.loop.mailbox import Mailbox
-from inbox_loop.loop.ports import Due, MessageId, MessageState, Outcome
+from inbox_loop.loop.ports import MessageId
 from inbox_loop.loop.report import Tally
 from inbox_loop.loop.retry import outcome_of_failure
 from inbox_loop.loop.settle import Ask, Settled, settle_batch

@@ -11,8 +11,8 @@ import structlog
 from inbox_loop.errors import HistoryExpired
 from inbox_loop.loop.discover import discover_history
 from inbox_loop.loop.ingest import ingest_due
+from inbox_loop.loop.ledger import MailboxRow
 from inbox_loop.loop.mailbox import Mailbox
-from inbox_loop.loop.ports import MailboxRow
 from inbox_loop.loop.reconcile import recover_history
 from inbox_loop.loop.register import find_or_register
 from inbox_loop.loop.report import Discovered, Meter, PassReport

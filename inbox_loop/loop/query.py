@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from inbox_loop.loop.ports import DateRange
+from inbox_loop.loop.ledger import DateRange
 
 
 def listing_query(wanted: DateRange, extra: str = "") -> str:

@@ -14,8 +14,8 @@ from datetime import datetime, timedelta
 
 from inbox_loop.loop.discover import discover_listing
 from inbox_loop.loop.ingest import ingest_due
+from inbox_loop.loop.ledger import DateRange, FoundBy, MailboxRow
 from inbox_loop.loop.mailbox import Mailbox
-from inbox_loop.loop.ports import DateRange, FoundBy, MailboxRow
 from inbox_loop.loop.query import listing_query
 from inbox_loop.loop.register import find_or_register, find_own_profile
 from inbox_loop.loop.report import Discovered, Meter, PassReport

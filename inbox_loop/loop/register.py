@@ -9,8 +9,9 @@ from __future__ import annotations
 import structlog
 
 from inbox_loop.errors import AnotherAccount
+from inbox_loop.loop.ledger import MailboxRow
 from inbox_loop.loop.mailbox import Mailbox
-from inbox_loop.loop.ports import MailboxRow, Profile
+from inbox_loop.loop.ports import Profile
 
 log = structlog.get_logger()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from inbox_loop.errors import InboxLoopError, MessageGone, UnreadableMessage
-from inbox_loop.loop.ports import Due, MessageState, Outcome
+from inbox_loop.loop.ledger import Due, MessageState, Outcome
 
 FIRST_WAIT = timedelta(seconds=15)
 LONGEST_WAIT = timedelta(hours=1)

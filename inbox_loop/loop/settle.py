@@ -21,8 +21,9 @@ from enum import Enum
 from uuid import UUID
 
 from inbox_loop.errors import InvalidValue
+from inbox_loop.loop.ledger import Due, MessageState, Outcome, RefHolder
 from inbox_loop.loop.mailbox import Mailbox
-from inbox_loop.loop.ports import Due, MessageState, Outcome, RefHolder, StoreTransaction
+from inbox_loop.loop.ports import StoreTransaction
 from inbox_loop.policy import SkipReason
 from inbox_loop.task import TaskDraft, UpsertOutcome
 

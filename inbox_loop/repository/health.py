@@ -8,7 +8,7 @@ from datetime import datetime
 
 from psycopg.rows import DictRow
 
-from inbox_loop.loop.ports import MessageState
+from inbox_loop.loop.ledger import MessageState
 from inbox_loop.repository.clean import check_text
 from inbox_loop.repository.database import Database
 from inbox_loop.repository.statements import Statements

@@ -10,7 +10,8 @@ import psycopg
 from psycopg.rows import DictRow
 
 from inbox_loop.errors import MailboxBusy, NoSuchMailbox
-from inbox_loop.loop.ports import DateRange, Due, MailboxRow, StoreTransaction
+from inbox_loop.loop.ledger import DateRange, Due, MailboxRow
+from inbox_loop.loop.ports import StoreTransaction
 from inbox_loop.repository.database import Connection, Database
 from inbox_loop.repository.loop_transaction import LoopTransaction
 from inbox_loop.repository.statements import Statements

@@ -7,7 +7,8 @@ from datetime import datetime
 
 from psycopg.rows import DictRow, TupleRow, tuple_row
 
-from inbox_loop.loop.ports import DateRange, FoundBy, Known, MessageId, MessageState, Outcome, RefHolder
+from inbox_loop.loop.ledger import DateRange, FoundBy, Known, MessageState, Outcome, RefHolder
+from inbox_loop.loop.ports import MessageId
 from inbox_loop.repository.clean import check_text
 from inbox_loop.repository.database import Connection, Params
 from inbox_loop.repository.statements import Statements

@@ -8,7 +8,7 @@ from datetime import datetime
 from psycopg.rows import DictRow
 
 from inbox_loop.errors import InvalidRef
-from inbox_loop.loop.ports import FoundBy, MessageState
+from inbox_loop.loop.ledger import FoundBy, MessageState
 from inbox_loop.ref import Ref
 from inbox_loop.repository.clean import check_text
 from inbox_loop.repository.database import Database

@@ -9,7 +9,7 @@ import pytest
 
 from inbox_loop.commands.explanation import REASONS, explain
 from inbox_loop.loop.ingest import DECISION_FAILED
-from inbox_loop.loop.ports import FoundBy, MessageState
+from inbox_loop.loop.ledger import FoundBy, MessageState
 from inbox_loop.loop.retry import NOT_FOUND
 from inbox_loop.loop.settle import REF_OF_ANOTHER_MAILBOX
 from inbox_loop.policy import SkipReason

@@ -10,7 +10,7 @@ from support.desk import ADDRESS, NAME, TENANT, plain_mail
 from support.running import Running
 from support.waiting import wait_until
 
-from inbox_loop.loop.ports import MessageState
+from inbox_loop.loop.ledger import MessageState
 from inbox_loop.repository.database import Database
 from inbox_loop.repository.messages import MessageReader
 from inbox_loop.repository.tasks import TaskStore

@@ -10,7 +10,7 @@ import pytest
 
 from inbox_loop.commands.mailbox_status import ADVICE, WELL, MailboxStatus, Verdict, exit_code_of, judge, stale_after
 from inbox_loop.errors import EXIT_FINE, EXIT_LOOK, EXIT_PERSON, NeedsAuth
-from inbox_loop.loop.ports import MessageState
+from inbox_loop.loop.ledger import MessageState
 from inbox_loop.repository.health import MailboxHealth
 from inbox_loop.settings import MailboxSettings, PollSettings
 

@@ -14,7 +14,7 @@ import inbox_loop.gmail.mailbox
 import inbox_loop.loop.ingest
 from inbox_loop import policy as policy_module
 from inbox_loop.loop.backfill import BackfillProgress, BackfillRequest, backfill_once, preview_backfill
-from inbox_loop.loop.ports import EVERY_DATE, MessageState
+from inbox_loop.loop.ledger import EVERY_DATE, MessageState
 from inbox_loop.loop.settle import REFUSED_BY_STORE
 from inbox_loop.message.model import Message
 from inbox_loop.message.read import MAX_PARTS

@@ -9,16 +9,8 @@ import pytest
 
 from inbox_loop.errors import GmailUnreachable, MessageGone, UnreadableMessage
 from inbox_loop.loop.discover import Sighting, plan_discovery
-from inbox_loop.loop.ports import (
-    EVERY_DATE,
-    DateRange,
-    Due,
-    FoundBy,
-    Known,
-    MessageId,
-    MessageState,
-    RefHolder,
-)
+from inbox_loop.loop.ledger import EVERY_DATE, DateRange, Due, FoundBy, Known, MessageState, RefHolder
+from inbox_loop.loop.ports import MessageId
 from inbox_loop.loop.query import listing_query
 from inbox_loop.loop.retry import LONGEST_WAIT, backoff, outcome_of_failure
 from inbox_loop.loop.settle import Verdict, judge

@@ -18,9 +18,9 @@ from support.desk import NAME, TENANT, plain_mail
 from inbox_loop.gmail.auth import Credentials
 from inbox_loop.gmail.mailbox import GoogleMailbox
 from inbox_loop.loop.backfill import BackfillRequest, backfill_once
+from inbox_loop.loop.ledger import EVERY_DATE
 from inbox_loop.loop.mailbox import Mailbox
 from inbox_loop.loop.poll import poll_once
-from inbox_loop.loop.ports import EVERY_DATE
 from inbox_loop.loop.report import PassReport
 from inbox_loop.repository.database import Database
 from inbox_loop.repository.tasks import TaskStore

@@ -11,7 +11,7 @@ from support.desk import ADDRESS, NAME, TENANT, Desk, plain_mail
 import inbox_loop.gmail.mailbox
 import inbox_loop.loop.ingest
 from inbox_loop.errors import AnotherAccount, GmailUnreachable
-from inbox_loop.loop.ports import MessageState
+from inbox_loop.loop.ledger import MessageState
 from inbox_loop.loop.settle import REF_OF_ANOTHER_MAILBOX
 from inbox_loop.policy import SkipReason
 from inbox_loop.simulator.faults import Fault

@@ -23,7 +23,7 @@ from support.rows import rows_of
 from inbox_loop.embedded.binaries import Binaries, find_binaries
 from inbox_loop.embedded.folders import Place
 from inbox_loop.embedded.server import use_embedded
-from inbox_loop.loop.ports import MessageState
+from inbox_loop.loop.ledger import MessageState
 from inbox_loop.policy import SkipReason
 from inbox_loop.repository.database import Database
 from inbox_loop.repository.migrate import check_schema

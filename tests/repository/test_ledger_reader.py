@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from inbox_loop.errors import InvalidValue, NoSuchTenant
-from inbox_loop.loop.ports import EVERY_DATE, FoundBy, MessageId, MessageState, Outcome
+from inbox_loop.loop.ledger import EVERY_DATE, FoundBy, MessageState, Outcome
+from inbox_loop.loop.ports import MessageId
 from inbox_loop.repository.database import Database
 from inbox_loop.repository.health import list_mailbox_health, record_heartbeat
 from inbox_loop.repository.loop_store import PostgresLoopStore

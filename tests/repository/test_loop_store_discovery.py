@@ -18,15 +18,8 @@ from support.ledger import (
     the_due,
 )
 
-from inbox_loop.loop.ports import (
-    EVERY_DATE,
-    DateRange,
-    FoundBy,
-    Known,
-    MessageId,
-    Outcome,
-    StoreTransaction,
-)
+from inbox_loop.loop.ledger import EVERY_DATE, DateRange, FoundBy, Known, Outcome
+from inbox_loop.loop.ports import MessageId, StoreTransaction
 from inbox_loop.repository.database import Database
 from inbox_loop.repository.loop_store import PostgresLoopStore
 

@@ -13,12 +13,8 @@ from support.ledger import (
 from support.rivals import open_connections, wait_until_blocked
 
 from inbox_loop.errors import DatabaseConflict, MailboxBusy
-from inbox_loop.loop.ports import (
-    EVERY_DATE,
-    FoundBy,
-    MessageId,
-    StoreTransaction,
-)
+from inbox_loop.loop.ledger import EVERY_DATE, FoundBy
+from inbox_loop.loop.ports import MessageId, StoreTransaction
 from inbox_loop.repository.database import Database
 from inbox_loop.repository.loop_store import PostgresLoopStore
 from inbox_loop.repository.session import TIMEOUTS

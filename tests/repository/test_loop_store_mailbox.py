@@ -21,10 +21,8 @@ from support.ledger import (
 )
 
 from inbox_loop.errors import NoSuchMailbox, NoSuchTenant
-from inbox_loop.loop.ports import (
-    LoopStore,
-    Outcome,
-)
+from inbox_loop.loop.ledger import Outcome
+from inbox_loop.loop.ports import LoopStore
 from inbox_loop.repository.database import Database
 from inbox_loop.repository.health import list_mailbox_health, record_heartbeat
 from inbox_loop.repository.loop_store import PostgresLoopStore

@@ -21,14 +21,8 @@ from support.ledger import (
 )
 from support.rivals import open_connections, wait_until_blocked
 
-from inbox_loop.loop.ports import (
-    EVERY_DATE,
-    DateRange,
-    Known,
-    MessageState,
-    Outcome,
-    StoreTransaction,
-)
+from inbox_loop.loop.ledger import EVERY_DATE, DateRange, Known, MessageState, Outcome
+from inbox_loop.loop.ports import StoreTransaction
 from inbox_loop.repository.database import Database
 from inbox_loop.repository.loop_store import PostgresLoopStore
 from inbox_loop.repository.messages import MessageReader

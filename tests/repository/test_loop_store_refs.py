@@ -7,12 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from inbox_loop.errors import InvalidValue
-from inbox_loop.loop.ports import (
-    EVERY_DATE,
-    FoundBy,
-    MessageId,
-    StoreTransaction,
-)
+from inbox_loop.loop.ledger import EVERY_DATE, FoundBy
+from inbox_loop.loop.ports import MessageId, StoreTransaction
 from inbox_loop.repository.database import Database
 from inbox_loop.repository.loop_store import PostgresLoopStore
 from inbox_loop.repository.tasks import TaskStore

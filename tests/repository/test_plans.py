@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from inbox_loop.loop.ports import EVERY_DATE, FoundBy, MessageId
+from inbox_loop.loop.ledger import EVERY_DATE, FoundBy
+from inbox_loop.loop.ports import MessageId
 from inbox_loop.repository.database import Connection, Database
 from inbox_loop.repository.loop_store import PostgresLoopStore
 from inbox_loop.repository.statements import Statements

@@ -15,7 +15,8 @@ import pytest
 from fixtures.embedded import wait_until
 from support.rivals import open_connections, race
 
-from inbox_loop.loop.ports import EVERY_DATE, FoundBy, MessageId, MessageState, Outcome
+from inbox_loop.loop.ledger import EVERY_DATE, FoundBy, MessageState, Outcome
+from inbox_loop.loop.ports import MessageId
 from inbox_loop.repository.database import Database
 from inbox_loop.repository.loop_store import PostgresLoopStore
 from inbox_loop.repository.migrate import check_schema, list_migrations, migrate

@@ -12,7 +12,7 @@ from support.desk import TENANT, Desk
 from support.rivals import open_connections, race, wait_until_blocked
 
 from inbox_loop.errors import NoSuchTask, NoSuchTenant
-from inbox_loop.loop.ports import MessageState
+from inbox_loop.loop.ledger import MessageState
 from inbox_loop.repository.database import Database
 from inbox_loop.repository.retention import count_purgeable, purge_idempotency_keys, purge_tasks
 from inbox_loop.repository.tasks import TaskStore

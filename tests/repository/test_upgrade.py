@@ -16,7 +16,7 @@ from support.earlier import FILLS, fill
 from support.rows import Connection, Rows, rows_of
 
 from inbox_loop.errors import DatabaseOutdated
-from inbox_loop.loop.ports import MessageState
+from inbox_loop.loop.ledger import MessageState
 from inbox_loop.repository.database import Database
 from inbox_loop.repository.health import list_mailbox_health
 from inbox_loop.repository.migrate import check_schema, list_migrations, migrate

@@ -10,7 +10,8 @@ from support.reads import own_callables
 from support.tenants import SECRET, Beta, everything_of, fill_both
 
 from inbox_loop.errors import InboxLoopError
-from inbox_loop.loop.ports import EVERY_DATE, FoundBy, MessageId, MessageState, Outcome
+from inbox_loop.loop.ledger import EVERY_DATE, FoundBy, MessageState, Outcome
+from inbox_loop.loop.ports import MessageId
 from inbox_loop.repository.database import Database, Params, TenantDatabase
 from inbox_loop.repository.health import list_mailbox_health, record_heartbeat
 from inbox_loop.repository.loop_store import PostgresLoopStore

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from inbox_loop.gmail.mailbox import GoogleMailbox
 from inbox_loop.loop.backfill import BackfillRequest, backfill_once
+from inbox_loop.loop.ledger import DateRange, MailboxRow
 from inbox_loop.loop.mailbox import Mailbox
 from inbox_loop.loop.poll import poll_once
-from inbox_loop.loop.ports import DateRange, MailboxRow
 from inbox_loop.loop.reconcile import reconcile_once
 from inbox_loop.loop.report import PassReport
 from inbox_loop.repository.database import Database

@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from inbox_loop.loop.ports import (
-    EVERY_DATE,
-    DateRange,
-    Due,
-    FoundBy,
-    Known,
-    LoopStore,
-    MessageId,
-    MessageState,
-    Outcome,
-)
+from inbox_loop.loop.ledger import EVERY_DATE, DateRange, Due, FoundBy, Known, MessageState, Outcome
+from inbox_loop.loop.ports import LoopStore, MessageId
 
 PENDING, SKIPPED, TASK = MessageState.PENDING, MessageState.SKIPPED, MessageState.TASK
 NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)

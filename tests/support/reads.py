@@ -11,7 +11,8 @@ from types import ModuleType
 from uuid import uuid4
 
 import inbox_loop.repository
-from inbox_loop.loop.ports import EVERY_DATE, FoundBy, MessageId, MessageState, Outcome, StoreTransaction
+from inbox_loop.loop.ledger import EVERY_DATE, FoundBy, MessageState, Outcome
+from inbox_loop.loop.ports import MessageId, StoreTransaction
 from inbox_loop.repository.database import Database
 from inbox_loop.repository.health import list_mailbox_health, record_heartbeat
 from inbox_loop.repository.loop_store import PostgresLoopStore

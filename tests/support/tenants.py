@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import UUID
 
-from inbox_loop.loop.ports import EVERY_DATE, FoundBy, MessageId, MessageState, Outcome
+from inbox_loop.loop.ledger import EVERY_DATE, FoundBy, MessageState, Outcome
+from inbox_loop.loop.ports import MessageId
 from inbox_loop.repository.database import Database
 from inbox_loop.repository.health import record_heartbeat
 from inbox_loop.repository.loop_store import PostgresLoopStore
