@@ -1,7 +1,7 @@
-"""A tree of parts to the readable text of a message, and the list of what hangs on it.
+"""A tree of parts to the readable text of a message, with and without quotes, and the list of what hangs on it.
 
 Lives here: which parts are text, which of several alternatives is read, and how forwarded mails and reports show.
-Not here: HTML (``html_text.py``), calendars (``invitation.py``), charsets (``charset.py``).
+Not here: HTML (``html_text.py``), quotes (``quotes.py``), calendars (``invitation.py``), charsets (``charset.py``).
 
 The texts may not be clean yet (``clean.py``); ``read.py`` cleans all of them.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import chain
 
 from inbox_loop.message.addresses import read_header
@@ -20,13 +21,15 @@ from inbox_loop.message.html_text import MAX_RENDERED_CHARACTERS, find_declared_
 from inbox_loop.message.invitation import describe_invitation
 from inbox_loop.message.mime import Part, walk
 from inbox_loop.message.model import Attachment
+from inbox_loop.message.quote_marks import MarkedText, mark_nothing
+from inbox_loop.message.quotes import cut_quotes
 from inbox_loop.message.raw import parse_mail
+from inbox_loop.message.readable import Readable, join, keep
+from inbox_loop.message.standing import Standing
 from inbox_loop.task import MAX_BODY_BYTES
 
 # Of one part. A character of UTF-32 has four bytes.
 MAX_PART_BYTES = 4 * MAX_BODY_BYTES
-# Twice what a task holds, so that whoever cuts the text for a task can tell that it was longer.
-MAX_TEXT_CHARACTERS = 2 * MAX_BODY_BYTES
 
 _FORWARDED = "---------- Forwarded message ----------"
 _FORWARDED_HEADERS = ("From", "Date", "Subject", "To", "Cc")
@@ -43,6 +46,9 @@ _MARKUP_STARTS = ("<!doctype html", "<html", "<head", "<body")
 # AMP is a program rather than a text, and comes beside HTML that says the same.
 _UNREAD_ALTERNATIVES = frozenset({"text/x-amp-html", "text/watch-html"})
 _KILOBYTE = 1000
+_OUTLOOK_KINDS = frozenset({"application/ms-tnef", "application/vnd.ms-tnef"})
+_OUTLOOK_NAME = "winmail.dat"
+_OUTLOOK_ONLY = "[The content is in winmail.dat, which only Outlook opens.]"
 _LEFT_OUT = "[The text, {size}, is left out here. The whole message is in Gmail.]"
 
 _URL = re.compile(r"\bhttps?://\S+")
@@ -69,28 +75,32 @@ def list_attachments(root: Part) -> tuple[Attachment, ...]:
 class BodyReader:
     """Reads the text of one message. Bounds what the HTML of all its parts together may cost."""
 
-    def __init__(self) -> None:
+    def __init__(self, standing: Standing) -> None:
+        self._standing = standing
         self._html_left = MAX_RENDERED_CHARACTERS
         self._events: set[str] = set()
 
-    def read(self, root: Part) -> str:
+    def read(self, root: Part) -> Readable:
         """The readable text below ``root``; empty when there is none. Says so of a text that was not downloaded."""
-        text = _join(self._read_part(root))
-        if text:
+        text = join(self._read_part(root))
+        if text.full:
             return text
         # Some mail programs give the body itself a file name.
         named = (part for _, part in walk(root) if part.name and part.disposition.value != "attachment")
-        return _join(self._read_leaf(part) for part in named if part.kind in ("text/plain", "text/html"))
+        text = join(self._read_leaf(part) for part in named if part.kind in ("text/plain", "text/html"))
+        if not text.full and any(_is_for_outlook(part) for _, part in walk(root)):
+            return keep(_OUTLOOK_ONLY)
+        return text
 
-    def _read_part(self, part: Part) -> Iterator[str]:
+    def _read_part(self, part: Part) -> Iterator[Readable]:
         if part.kind in _SEALED_KINDS:
-            yield _describe_seal(part)
+            yield keep(_describe_seal(part))
         elif part.kind in _FORWARDED_KINDS:
             yield from self._read_forwarded(part)
         elif part.kind in _REPORT_KINDS:
-            yield _read_fields(part)
+            yield keep(_read_fields(part))
         elif part.kind in _CALENDAR_KINDS:
-            yield self._read_event(part)
+            yield keep(self._read_event(part))
         elif part.kind == "multipart/alternative" and part.parts:
             yield from self._read_alternative(part)
         elif part.parts:
@@ -98,18 +108,18 @@ class BodyReader:
         elif not _is_attachment(part):
             yield self._read_leaf(part)
 
-    def _read_leaf(self, part: Part) -> str:
+    def _read_leaf(self, part: Part) -> Readable:
         if _is_left_out(part):
-            return _LEFT_OUT.format(size=_describe_size(part.size))
-        text = _decode(part)
-        if part.kind == "text/html" or text.lstrip()[:20].lower().startswith(_MARKUP_STARTS):
-            return self._read_html(text)
-        return text
+            return keep(_LEFT_OUT.format(size=describe_size(part.size)))
+        cleaned = clean_text(_decode(part))
+        markup = part.kind == "text/html" or cleaned.text.lstrip()[:20].lower().startswith(_MARKUP_STARTS)
+        text = self._read_html(cleaned.text) if markup else mark_nothing(cleaned.text)
+        full, new = str(text), cut_quotes(text, self._standing)
+        return Readable(full, new, len(full) - len(new), cleaned.changes)
 
-    def _read_html(self, source: str) -> str:
-        source = clean_text(source).text
+    def _read_html(self, source: str) -> MarkedText:
         self._html_left -= len(source)
-        return render_html(source) if self._html_left >= 0 else strip_tags(source)
+        return render_html(source) if self._html_left >= 0 else mark_nothing(strip_tags(source))
 
     def _read_event(self, part: Part) -> str:
         """An invitation; empty if it was told already: most come twice, to be shown and to be saved."""
@@ -119,33 +129,33 @@ class BodyReader:
         self._events.add(event)
         return event
 
-    def _read_alternative(self, part: Part) -> Iterator[str]:
+    def _read_alternative(self, part: Part) -> Iterator[Readable]:
         """The plain text, unless the HTML says more; and an invitation beside either."""
         here = [child for child in part.parts if not _is_left_out(child)]
         plain = self._read_first(child for child in here if child.kind == "text/plain")
-        if len(_words(plain)) < _SHORT_WORDS:
+        if len(_words(plain.full)) < _SHORT_WORDS:
             # The richest comes last (RFC 2046, section 5.1.4).
             rich = self._read_first(child for child in reversed(here) if _is_rich(child))
-            plain = rich if _is_placeholder(plain, rich) else plain
-        yield (
-            plain
-            or self._read_first(filter(_is_other_text, here))
-            or self._read_first(filter(_is_left_out, part.parts))
-        )
+            plain = rich if _is_placeholder(plain.full, rich.full) else plain
+        if not plain.full:
+            plain = self._read_first(filter(_is_other_text, here))
+        yield plain if plain.full else self._read_first(filter(_is_left_out, part.parts))
         yield from chain.from_iterable(self._read_part(child) for child in here if _stands_beside_text(child))
 
-    def _read_first(self, parts: Iterable[Part]) -> str:
+    def _read_first(self, parts: Iterable[Part]) -> Readable:
         """The text of the first of ``parts`` that has one."""
-        return next(filter(None, (_join(self._read_part(part)) for part in parts)), "")
+        texts = (join(self._read_part(part)) for part in parts)
+        return next((text for text in texts if text.full), keep(""))
 
-    def _read_forwarded(self, part: Part) -> Iterator[str]:
+    def _read_forwarded(self, part: Part) -> Iterator[Readable]:
+        """A mail within the mail. Whatever it quotes is content of this one."""
         inner = part.parts[0] if part.parts else parse_mail(part.data or b"")
         if inner is None:
             return
         described = _describe_headers(inner) or _describe_headers(part)
         if described:
-            yield "\n".join((_FORWARDED, *described))
-        yield from self._read_part(inner)
+            yield keep("\n".join((_FORWARDED, *described)))
+        yield from (replace(text, new=text.full, cut_characters=0) for text in self._read_part(inner))
 
 
 def _is_attachment(part: Part) -> bool:
@@ -155,6 +165,10 @@ def _is_attachment(part: Part) -> bool:
         return True
     readable = part.kind.startswith("text/") or part.kind in _FORWARDED_KINDS or part.kind in _REPORT_KINDS
     return not readable and not part.parts
+
+
+def _is_for_outlook(part: Part) -> bool:
+    return part.kind in _OUTLOOK_KINDS or part.name.lower() == _OUTLOOK_NAME
 
 
 def _is_left_out(part: Part) -> bool:
@@ -206,7 +220,7 @@ def _read_fields(part: Part) -> str:
     blocks = (
         "\n".join(f"{header.name}: {decode_header(header.value)}" for header in child.headers) for child in part.parts
     )
-    return _join(blocks)
+    return "\n\n".join(blocks)
 
 
 def _describe_headers(part: Part) -> list[str]:
@@ -219,23 +233,11 @@ def _describe_seal(part: Part) -> str:
     return _SIGNED if signed else _ENCRYPTED
 
 
-def _describe_size(size: int) -> str:
-    """Rounded down. In whole numbers alone: a size may be larger than any float."""
+def describe_size(size: int) -> str:
+    """``size`` bytes in words, rounded down. In whole numbers alone: a size may be larger than any float."""
     if size < _KILOBYTE:
         return f"{size} bytes"
     if size < _KILOBYTE**2:
         return f"{size // _KILOBYTE} kB"
     whole, tenths = divmod(size * 10 // _KILOBYTE**2, 10)
     return f"{whole}.{tenths} MB"
-
-
-def _join(texts: Iterable[str]) -> str:
-    """Texts one below the other, with an empty line between them, up to the limit."""
-    joined: list[str] = []
-    left = MAX_TEXT_CHARACTERS
-    for text in texts:
-        trimmed = text.strip("\r\n")
-        if trimmed.strip() and left > 0:
-            joined.append(trimmed[:left])
-            left -= len(trimmed)
-    return "\n\n".join(joined)

@@ -2,16 +2,24 @@
 
 Lives here: the rendering by inscriptis, our rules for links and tables, and the plain stripping of tags for what is
 too big or too deep to be rendered. Never fails: HTML of mail is whatever a stranger sent.
+
+What the elements say about quotes (``quote_marks.py``) is carried along as annotations of the renderer rather than as
+characters in the text, so that no sender can forge them. Stripped text has no marks.
 """
 
 from __future__ import annotations
 
 import html
 import re
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping
+from copy import copy
+from itertools import accumulate
 from typing import Any
 
 import lxml.html
+from inscriptis.annotation import Annotation
+from inscriptis.annotation.parser import ApplyAnnotation
 from inscriptis.css_profiles import STRICT_CSS_PROFILE
 from inscriptis.html_engine import Inscriptis
 from inscriptis.html_properties import Display, WhiteSpace
@@ -20,6 +28,8 @@ from inscriptis.model.html_document_state import HtmlDocumentState
 from inscriptis.model.html_element import HtmlElement
 from inscriptis.model.tag import CustomHtmlTagHandlerMapping
 from lxml.etree import LxmlError
+
+from inbox_loop.message.quote_marks import Mark, MarkedText, find_mark, mark_nothing
 
 # Larger or deeper HTML is not rendered, only stripped of its tags: the renderer recurses once a level, and copies
 # the line it is at once an element. Ordinary mail stays far below; twenty forwards of a newsletter as well.
@@ -44,6 +54,9 @@ _UNSEEN = frozenset({"noframes", "script", "style", "template", "title"})
 _BREAKS = frozenset({"blockquote", "br", "div", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "p", "table", "tr"})
 _LISTS = ("ol", "ul")
 
+# An attribute of our own, set when all others are gone.
+_MARK = "mark"
+
 _BLANKS = re.compile(r"[ \t\u00a0]+")
 _MANY_NEWLINES = re.compile(r"\n{3,}")
 
@@ -54,18 +67,21 @@ def find_declared_charset(data: bytes) -> str | None:
     return match[1].decode() if match else None
 
 
-def render_html(source: str) -> str:
+def render_html(source: str) -> MarkedText:
     """The readable text of ``source``. Links show as ``[text](target)``, unless the text is the target."""
     if len(source) > MAX_RENDERED_CHARACTERS:
-        return strip_tags(source)
+        return mark_nothing(strip_tags(source))
     try:
         tree = _parse(source)
         if not _can_be_rendered(tree):
-            return strip_tags(source)
+            return mark_nothing(strip_tags(source))
         _prepare(tree)
-        return tidy_lines(Inscriptis(tree, _config()).get_text())
+        rendered = Inscriptis(tree, _config())
+        # The text first: making it is what completes the annotations.
+        lines = rendered.get_text().split("\n")
+        return _tidy_marked(lines, _mark_lines(lines, rendered.get_annotations()))
     except (LxmlError, RecursionError, ValueError):  # no element at all, or not what the renderer can take
-        return strip_tags(source)
+        return mark_nothing(strip_tags(source))
 
 
 def strip_tags(source: str) -> str:
@@ -101,6 +117,33 @@ def tidy_lines(text: str) -> str:
     return _MANY_NEWLINES.sub("\n\n", "\n".join(line.rstrip() for line in text.split("\n"))).strip("\n")
 
 
+def _mark_lines(lines: list[str], annotations: Iterable[Annotation]) -> list[Mark | None]:
+    """The mark of each line. An annotation covers a line if it covers the first character that is not blank."""
+    starts = list(accumulate((len(line) + 1 for line in lines[:-1]), initial=0))
+    firsts = [start + len(line) - len(line.lstrip()) for start, line in zip(starts, lines, strict=True)]
+    marks: list[Mark | None] = [None] * len(lines)
+    # From the least to the most: what is painted last is what shows.
+    for mark in reversed(Mark):
+        changes = [0] * (len(lines) + 1)
+        for annotation in annotations:
+            if annotation.metadata == mark:
+                changes[bisect_left(firsts, annotation.start)] += 1
+                changes[bisect_left(firsts, annotation.end)] -= 1
+        marks = [mark if depth > 0 else found for depth, found in zip(accumulate(changes), marks, strict=False)]
+    return marks
+
+
+def _tidy_marked(lines: list[str], marks: list[Mark | None]) -> MarkedText:
+    """As ``tidy_lines`` does, with the marks."""
+    kept: list[tuple[str, Mark | None]] = []
+    for line, mark in zip((line.rstrip() for line in lines), marks, strict=True):
+        if line or (kept and kept[-1][0]):
+            kept.append((line, mark))
+    while kept and not kept[-1][0]:
+        kept.pop()
+    return MarkedText([line for line, _ in kept], [mark for _, mark in kept])
+
+
 def _parse(source: str) -> Any:  # noqa: ANN401 - lxml has no types
     # Without huge_tree, libxml2 silently drops all that is nested deeper than 255. Comments go, their tails stay.
     parser = lxml.html.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
@@ -121,7 +164,7 @@ def _can_be_rendered(tree: Any) -> bool:  # noqa: ANN401 - lxml has no types
 
 
 def _prepare(tree: Any) -> None:  # noqa: ANN401 - lxml has no types
-    """Take out what a reader would not see, and every attribute but link targets and what stands for an image.
+    """Take out what a reader would not see, and every attribute but link targets, what stands for an image, and marks.
 
     Without attributes, no style can ask the renderer for a margin of a million lines.
     """
@@ -132,7 +175,11 @@ def _prepare(tree: Any) -> None:  # noqa: ANN401 - lxml has no types
             continue
         if "hidden" in attributes or _HIDDEN.search(attributes.get("style", "")):
             element.drop_tree()
-        elif element.tag == "a":
+            continue
+        mark = find_mark(element.tag, attributes)
+        if mark is not None:
+            element.set(_MARK, mark.value)
+        if element.tag == "a":
             target = _clean_target(attributes.get("href", ""))
             if target and not _shows(target, element.text_content()):
                 element.set("href", target)
@@ -187,10 +234,12 @@ def _config() -> ParserConfig:
 
     Columns of equal width would cost the longest cell times the number of rows; mail uses tables for layout.
     """
+    # The renderer keeps its canvas in the profile's "body": without a copy, two threads would write to one canvas.
+    body = {"body": copy(STRICT_CSS_PROFILE["body"])}
     unseen = {tag: HtmlElement(display=Display.none) for tag in _UNSEEN}
     blocks = {tag: HtmlElement(display=Display.block) for tag in ("table", "tr", "caption", "form", "dt", "dd", "hr")}
-    return ParserConfig(
-        css=STRICT_CSS_PROFILE | unseen | blocks,
+    config = ParserConfig(
+        css=STRICT_CSS_PROFILE | body | unseen | blocks,
         display_links=True,
         display_images=True,
         custom_html_tag_handler_mapping=CustomHtmlTagHandlerMapping(
@@ -198,3 +247,7 @@ def _config() -> ParserConfig:
             end_tag_mapping={"table": _end_nothing, "td": _end_nothing, "th": _end_nothing},
         ),
     )
+    config.attribute_handler.merge_attribute_map(
+        [ApplyAnnotation((mark.value,), attr=_MARK, match_value=mark.value) for mark in Mark]
+    )
+    return config

@@ -6,16 +6,20 @@ Lives here: what is read, within which limits, and the promise that every text c
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import datetime
 
 from inbox_loop.errors import UnreadableMessage
 from inbox_loop.message.addresses import read_header
-from inbox_loop.message.body import BodyReader, list_attachments
+from inbox_loop.message.body import BodyReader, describe_size, list_attachments
 from inbox_loop.message.clean import Cleaned, clean_line, clean_text
 from inbox_loop.message.mime import Part, walk
-from inbox_loop.message.model import Attachment, Header, Message
+from inbox_loop.message.model import Attachment, Header, Message, Unquoted
+from inbox_loop.message.readable import Readable
+from inbox_loop.message.standing import Standing, find_standing
 
 UNNAMED = "(no name)"
+TOO_LARGE = "[This message, {size}, is too large to be read here. All of it is in Gmail.]"
 
 # Beyond these, a message is unreadable: no mail that a person wrote comes near them.
 MAX_PARTS = 2000
@@ -35,8 +39,9 @@ def read_message(
     above, with the reason ``too_many_parts`` or ``too_deep``.
     """
     _check_limits(root)
-    text = clean_text(BodyReader().read(root))
     headers = [(clean_line(header.name), _read_value(header)) for header in root.headers[:MAX_HEADERS]]
+    body = BodyReader(_find_standing(root)).read(root)
+    text = clean_text(body.full)
     attachments = [
         (clean_line(found.name), clean_line(found.mime_type), found.size) for found in list_attachments(root)
     ]
@@ -49,14 +54,48 @@ def read_message(
         internal_date=internal_date,
         size=size,
         headers=tuple(Header(name.text, value.text) for name, value in headers),
-        text=text.text.strip("\n") if text.text.strip() else "",
+        text=_trim(text.text),
         mime_type=kind.text,
         attachments=tuple(
             Attachment(name.text[:MAX_NAME_CHARACTERS] or UNNAMED, mime_type.text, max(size, 0))
             for name, mime_type, size in attachments
         ),
-        cleaned=sum(each.changes for each in cleaned),
+        cleaned=body.changes + sum(each.changes for each in cleaned),
+        unquoted=_find_unquoted(body),
     )
+
+
+def read_headers(
+    *, message_id: str, thread_id: str, labels: Iterable[str], internal_date: datetime, size: int, root: Part
+) -> Message:
+    """Read of a message only its headers, because ``size`` is over the limit; its text says so.
+
+    Content of ``root``, if it has any, is not looked at, so that no ``UnreadableMessage`` is raised.
+    """
+    message = read_message(
+        message_id=message_id,
+        thread_id=thread_id,
+        labels=labels,
+        internal_date=internal_date,
+        size=size,
+        root=Part(root.mime_type, "", root.headers, b"", 0),
+    )
+    return replace(message, text=TOO_LARGE.format(size=describe_size(size)), attachments=(), headers_only=True)
+
+
+def _find_standing(root: Part) -> Standing:
+    subject = read_header("Subject", root.find_header("Subject")[:MAX_HEADER_CHARACTERS])
+    return find_standing(subject, root.find_header("In-Reply-To") or root.find_header("References"))
+
+
+def _find_unquoted(body: Readable) -> Unquoted | None:
+    """None if nothing was cut, and if nothing would be left: then the quote is all that was sent."""
+    text = _trim(clean_text(body.new).text)
+    return Unquoted(text, body.cut_characters) if body.cut_characters and text else None
+
+
+def _trim(text: str) -> str:
+    return text.strip("\n") if text.strip() else ""
 
 
 def _check_limits(root: Part) -> None:

@@ -56,7 +56,7 @@ from inbox_loop.message.html_text import (
     ],
 )
 def test_html_reads_as_a_person_would_see_it(source: str, text: str) -> None:
-    assert render_html(source) == text
+    assert str(render_html(source)) == text
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_stripped_html_keeps_the_text_and_the_targets(source: str, text: str) ->
 )
 def test_hostile_html_costs_little_and_loses_no_text(hostile: str, kept: tuple[str, ...]) -> None:
     started = time.process_time()
-    text = render_html(hostile)
+    text = str(render_html(hostile))
     assert time.process_time() - started < 5
     assert len(text) <= max(4 * len(hostile), 1_000_000)
     assert all(word in text for word in kept)
@@ -109,9 +109,9 @@ def test_hostile_html_costs_little_and_loses_no_text(hostile: str, kept: tuple[s
 
 def test_html_is_rendered_up_to_the_limits_and_stripped_beyond() -> None:
     list_item = "<ul><li>a</ul>"
-    assert render_html(list_item) == "  * a"
-    assert render_html(list_item + " " * MAX_RENDERED_CHARACTERS) == "a"
-    assert render_html("<div>" * MAX_RENDERED_DEPTH + list_item) == "a"
+    assert str(render_html(list_item)) == "  * a"
+    assert str(render_html(list_item + " " * MAX_RENDERED_CHARACTERS)) == "a"
+    assert str(render_html("<div>" * MAX_RENDERED_DEPTH + list_item)) == "a"
 
 
 def test_the_charset_a_document_names_is_found() -> None:
@@ -139,6 +139,6 @@ TAGS = st.sampled_from([*BLOCKS, *LISTS, *OTHERS, *TEXTS])
 
 @given(st.one_of(st.text(), st.lists(TAGS).map("".join)))
 def test_any_html_is_rendered(source: str) -> None:
-    text = render_html(source)
+    text = str(render_html(source))
     assert "\n\n\n" not in text
     assert text == text.strip("\n")

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inbox_loop.errors import UnreadableMessage
-from inbox_loop.message.body import MAX_TEXT_CHARACTERS
 from inbox_loop.message.mime import Part, walk
 from inbox_loop.message.model import Header, Message
 from inbox_loop.message.raw import MAX_PARSED_PARTS, parse_mail
 from inbox_loop.message.read import MAX_DEPTH, MAX_HEADERS, MAX_PARTS, read_message
+from inbox_loop.message.readable import MAX_TEXT_CHARACTERS
 
 ReadPart = Callable[[Part], Message]
 ReadRaw = Callable[[bytes], Message]

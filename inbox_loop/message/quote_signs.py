@@ -1,0 +1,106 @@
+"""What single lines say: that a mail is forwarded here, that the answered mail follows, that headers stand here.
+
+Lives here: the signs themselves, each read from a bounded number of characters. Not here: the words
+(``quote_words.py``), the line that announces a quote (``quote_attribution.py``), and what follows from a sign
+(``quotes.py``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from inbox_loop.message.quote_words import FORWARDED, HEADER_NAMES, ORIGINAL, POINTS_BELOW, Role
+
+_MAX_LINE_CHARACTERS = 100
+_MAX_NAME_CHARACTERS = 30
+# Of the block of headers: a list of recipients may take some lines.
+_MAX_BLOCK_LINES = 16
+_MAX_FOLDED_LINES = 3
+_ENOUGH_ROLES = 2
+_MAX_READ_CHARACTERS = 4000
+
+_FRAME = "-_*=> \t\u00a0"
+# The last ones show as nothing.
+_NOTHING = f"{_FRAME}.|~#\u200b\u200c\u200d\u2060"
+_MOMENT = re.compile(r"(?<!\d)\d{4}(?!\d)|(?<!\d)\d{1,2}[:.]\d{2}(?!\d)")
+_POINTS_BELOW = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, POINTS_BELOW))})(?!\w)")
+
+
+def says_something(line: str) -> bool:
+    """Whether ``line`` has more in it than blanks, rules and the edges of quotes."""
+    return line.strip(_NOTHING) != ""
+
+
+def announces_forwarded(line: str) -> bool:
+    """Whether a forwarded mail follows: ``---------- Forwarded message ---------``."""
+    return _find_announcement(line) in FORWARDED
+
+
+def announces_original(line: str) -> bool:
+    """Whether the mail that is answered follows: ``-----Original Message-----``."""
+    return _find_announcement(line) in ORIGINAL
+
+
+def is_rule(line: str) -> bool:
+    """Whether ``line`` is drawn, as Outlook draws one above a quote, and says nothing."""
+    return line.strip() != "" and line.strip(_FRAME) == ""
+
+
+def find_role(line: str) -> Role | None:
+    """What the header at the start of ``line`` names; None if there is none."""
+    before, colon, _ = line[:_MAX_NAME_CHARACTERS].replace("\uff1a", ":").partition(":")
+    return HEADER_NAMES.get(" ".join(before.strip(_FRAME).split()).casefold()) if colon else None
+
+
+def is_header_block(lines: Sequence[str], start: int) -> bool:
+    """Whether headers stand from ``start`` on that are beyond doubt those of a mail.
+
+    That takes a sender, a moment, and either a subject, or a recipient where an address occurs: "From: Hamburg, To:
+    Tokyo" is on every freight order.
+    """
+    roles, text = _read_block(lines, start)
+    if Role.FROM not in roles or Role.DATE not in roles or not _MOMENT.search(text):
+        return False
+    return Role.SUBJECT in roles or (Role.TO in roles and "@" in text)
+
+
+def begins_like_headers(lines: Sequence[str], start: int) -> bool:
+    """Whether two headers stand from ``start`` on, one of them the sender: enough where something else marks them."""
+    roles, _ = _read_block(lines, start)
+    return Role.FROM in roles and len(roles) >= _ENOUGH_ROLES
+
+
+def points_below(text: str) -> bool:
+    """Whether the sender writes of what stands further down, as in "my answers are below" or "in red"."""
+    return _POINTS_BELOW.search(text[-_MAX_READ_CHARACTERS:].casefold()) is not None
+
+
+def _find_announcement(line: str) -> str:
+    """The words between dashes or before a colon, with one kind of blank; empty if the line is no announcement."""
+    if len(line) > _MAX_LINE_CHARACTERS:
+        return ""
+    framed = line.strip()
+    if not framed.startswith("--") and not framed.endswith((":", "\uff1a")):
+        return ""
+    return " ".join(framed.rstrip(":\uff1a").strip(_FRAME).split()).replace("\u2019", "'").casefold()
+
+
+def _read_block(lines: Sequence[str], start: int) -> tuple[set[Role], str]:
+    """The roles of the headers from ``start`` on, and their text. Single empty lines and folded ones may be between."""
+    roles: set[Role] = set()
+    read: list[str] = []
+    other_lines = 0
+    for line in lines[start : start + _MAX_BLOCK_LINES]:
+        role = find_role(line)
+        if role is None:
+            other_lines += 1
+            if other_lines > _MAX_FOLDED_LINES:
+                break
+            continue
+        if role in roles and role is not Role.OTHER:
+            break
+        roles.add(role)
+        read.append(line[:_MAX_READ_CHARACTERS])
+        other_lines = 0
+    return roles, "\n".join(read)
