@@ -164,7 +164,12 @@ _PASSES = (
 
 _MESSAGES = (
     Event("task.created", "info", ("mailbox", "message_id", "ref", "task_number"), "A message became a task."),
-    Event("message.skipped", "info", ("mailbox", "message_id", "reason"), "A message makes no task, for this reason."),
+    Event(
+        "message.skipped",
+        "info",
+        ("mailbox", "message_id", "reason", "rule"),
+        "A message makes no task, for this reason. The rule is named when one of the configuration decided.",
+    ),
     Event(
         "message.quarantined",
         "error",

@@ -30,7 +30,7 @@ ONLY_IMPORTERS = {
 # A folder -> the parts of this package it may import. Folders not named here may import the top-level files only.
 MAY_IMPORT = {
     "__main__": {"commands"},
-    "commands": {"commands", "embedded", "gmail", "loop", "message", "repository", "simulator", "webhook"},
+    "commands": {"commands", "embedded", "gmail", "loop", "message", "reader", "repository", "simulator", "webhook"},
     "gmail": {"gmail", "loop.ports", "message"},
     "loop": {"loop", "message"},
     "repository": {"repository", "loop.ledger", "loop.outbox_ports", "loop.ports"},

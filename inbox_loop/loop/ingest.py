@@ -7,20 +7,22 @@ that none tells of something that did not happen.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 import structlog
 
 from inbox_loop.errors import DeadlineExceeded, InboxLoopError, MailboxBusy
+from inbox_loop.loop.ask import Ask
 from inbox_loop.loop.ledger import Due, MessageState, Outcome
 from inbox_loop.loop.mailbox import Mailbox
 from inbox_loop.loop.ports import MessageId
 from inbox_loop.loop.report import Tally
 from inbox_loop.loop.retry import outcome_of_failure
-from inbox_loop.loop.settle import Ask, Settled, settle_batch
+from inbox_loop.loop.settle import Settled, settle_batch
 from inbox_loop.message.model import Message
-from inbox_loop.policy import MakeTask, SkipReason, decide
+from inbox_loop.policy import MakeTask, Skip, SkipReason, decide, decide_insisted, find_sender
 
 # Few enough that another process waits some seconds for its turn at Gmail's usual quota, that a crash repeats little,
 # and that memory stays flat; enough that the transaction costs little a message.
@@ -95,8 +97,26 @@ def ingest_once(mailbox: Mailbox, account: str) -> Batch:
     """Take one batch to its outcomes. Raises ``MailboxBusy`` when another process does not end its own."""
     if not mailbox.store.find_due(1):
         return Batch(0, Tally(), None)
+    return _ingest_batch(mailbox, account, lambda: mailbox.store.find_due(BATCH))
+
+
+def ingest_named(mailbox: Mailbox, account: str, message_ids: Sequence[str]) -> Iterator[Tally]:
+    """Try each of these messages that is pending once, before all others and whether it is due or not.
+
+    One tally a batch, as it is settled; then raises what ended the batch early, or ``MailboxBusy``.
+    """
+    for start in range(0, len(message_ids), BATCH):
+        named = message_ids[start : start + BATCH]
+        batch = _ingest_batch(mailbox, account, partial(mailbox.store.find_pending, named))
+        yield batch.tally
+        if batch.trouble is not None:
+            raise batch.trouble
+
+
+def _ingest_batch(mailbox: Mailbox, account: str, find: Callable[[], tuple[Due, ...]]) -> Batch:
+    """Take up what ``find`` answers, which it is asked when nobody else reads the mailbox."""
     with mailbox.store.ingesting():
-        due = mailbox.store.find_due(BATCH)
+        due = find()
         proposals, trouble = _read_batch(mailbox, account, due)
         settled = settle_batch(mailbox, account, proposals)
     for one in settled:
@@ -127,14 +147,22 @@ def propose(mailbox: Mailbox, account: str, due: Due, message: Message) -> Ask |
     if not due.wanted.holds(message.internal_date):
         return _read_outcome(due, message, MessageState.SKIPPED, SkipReason.OUTSIDE_RANGE)
     try:
-        decision = decide(message, mailbox.policy, mailbox=mailbox.name, account=account, project=mailbox.project)
+        sender = find_sender(message)
+        decision = _decide(mailbox, account, due, message)
     except Exception:
         # Whatever one odd message provokes must not stop the ones behind it; the stack tells where.
         log.exception("message.undecidable", mailbox=mailbox.name, message_id=due.message_id)
         return _read_outcome(due, message, MessageState.QUARANTINED, DECISION_FAILED)
     if isinstance(decision, MakeTask):
-        return Ask(due, message.thread_id, message.internal_date, decision.draft)
-    return _read_outcome(due, message, MessageState.SKIPPED, decision.reason)
+        return Ask(due, message.thread_id, message.internal_date, decision.draft, decision.rule, sender)
+    skipped = _read_outcome(due, message, MessageState.SKIPPED, decision.reason)
+    return replace(skipped, rule=decision.rule, sender=sender)
+
+
+def _decide(mailbox: Mailbox, account: str, due: Due, message: Message) -> MakeTask | Skip:
+    """What the policy says; of a message that a person wants a task of, only which task."""
+    choose = decide_insisted if due.insisted else decide
+    return choose(message, mailbox.policy, mailbox=mailbox.name, account=account, project=mailbox.project)
 
 
 def _read_outcome(due: Due, message: Message, state: MessageState, reason: str) -> Outcome:
@@ -168,7 +196,8 @@ def _log_outcome(mailbox: str, settled: Settled) -> None:
     if settled.created:
         log.info("task.created", **about, ref=settled.external_ref, task_number=settled.task_number)
     elif outcome.state is MessageState.SKIPPED:
-        log.info("message.skipped", **about, reason=outcome.reason)
+        rule = {"rule": outcome.rule} if outcome.rule else {}
+        log.info("message.skipped", **about, reason=outcome.reason, **rule)
     elif outcome.state is MessageState.QUARANTINED:
         log.error("message.quarantined", **about, reason=outcome.reason)
     elif outcome.state is MessageState.GONE:

@@ -7,7 +7,7 @@ what can be asked of the store (``ports.py``), and what is decided (``discover.p
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from uuid import UUID
 
@@ -98,6 +98,8 @@ class Due:
     """Changes whenever the row is reopened, so that what was read before can't settle it."""
     remint: bool
     """A deleted task of this message may be created anew, on purpose."""
+    insisted: bool
+    """A person wants a task of this message, whatever the policy and the cap say."""
     wanted: DateRange
     """The range it was listed for; a message outside of it is skipped."""
 
@@ -130,3 +132,20 @@ class Outcome:
     internal_date: datetime | None = None
     """Of the message that was read; None keeps what the ledger has."""
     retry_in: timedelta | None = None
+    rule: str | None = None
+    """The name of the rule that decided; None when none matched."""
+    sender: str | None = None
+    """Of the message that was read, as ``policy.find_sender`` says; None keeps what the ledger has."""
+
+
+@dataclass(frozen=True, slots=True)
+class SenderHour:
+    """A sender's address and a clock hour in UTC, named by its start: what the cap on a sender's tasks counts by."""
+
+    sender: str
+    hour: datetime
+
+    @classmethod
+    def of(cls, sender: str, internal_date: datetime) -> SenderHour:
+        """The hour in which a message of this sender came in."""
+        return cls(sender, internal_date.astimezone(UTC).replace(minute=0, second=0, microsecond=0))

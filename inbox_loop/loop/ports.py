@@ -14,14 +14,14 @@ nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, TypeVar
 
 from inbox_loop.errors import InboxLoopError
-from inbox_loop.loop.ledger import DateRange, Due, FoundBy, Known, MailboxRow, Outcome, RefHolder
+from inbox_loop.loop.ledger import DateRange, Due, FoundBy, Known, MailboxRow, Outcome, RefHolder, SenderHour
 from inbox_loop.message.model import Message
 from inbox_loop.task import TaskDraft, Upserted
 
@@ -115,11 +115,13 @@ class StoreTransaction(Protocol):
     ) -> int:
         """Add unknown ids as pending, leave known ones alone; how many were added. ``remint`` as in the next."""
 
-    def record_reopened(self, message_ids: Sequence[str], wanted: DateRange, *, remint: bool = False) -> int:
+    def record_reopened(
+        self, message_ids: Sequence[str], wanted: DateRange, *, remint: bool = False, insisted: bool = False
+    ) -> int:
         """Make rows of any state pending again, due now, with a fresh count of attempts; how many there were.
 
-        Each gets a new revision, those already pending too. ``remint`` is kept on the row (never taken off by a later
-        reopening) until it is settled. The task a row was bound to stays bound until the row is settled anew.
+        Each gets a new revision, those already pending too. ``remint`` and ``insisted`` are kept on the row (no later
+        reopening takes them off) until it is settled. The task a row was bound to stays bound until then as well.
         """
 
     def advance_cursor(self, cursor: int) -> None:
@@ -145,6 +147,9 @@ class StoreTransaction(Protocol):
     def upsert_tasks(self, drafts: Sequence[TaskDraft]) -> tuple[Upserted, ...]:
         """Find or create, in one round trip, one answer a draft, in order."""
 
+    def count_sender_tasks(self, hours: Collection[SenderHour], at_most: int) -> Mapping[SenderHour, int]:
+        """How many messages of each sender and hour are tasks in the ledger, counted up to ``at_most``; 0 included."""
+
     def record_outcomes(self, outcomes: Sequence[Outcome]) -> frozenset[str]:
         """Settle rows that are still pending in the revision named; the ids that were. Others are left as they are."""
 
@@ -163,6 +168,9 @@ class LoopStore(Protocol):
 
     def find_due(self, limit: int) -> tuple[Due, ...]:
         """Pending rows whose time has come: polled and reconciled before backfilled, oldest first."""
+
+    def find_pending(self, message_ids: Sequence[str]) -> tuple[Due, ...]:
+        """Those of the ids that are pending, whether their time has come or not, in the order of ``find_due``."""
 
     def count_pending(self) -> int:
         """All pending rows, due or not."""

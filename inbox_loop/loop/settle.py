@@ -1,13 +1,14 @@
 """Settle: bind each ask to its task and record every outcome, in one transaction.
 
-Terms: an *ask* is a message that wants a task. The *holder* of a ref is the live task under it, else the newest
-tombstone. Rules:
+Terms: an *ask* is a message that wants a task (``ask.py``). The *holder* of a ref is the live task under it, else the
+newest tombstone. Rules:
 
 * The ref is the arbiter. A live task under the ref of a message is its task, whatever its title or status.
 * The loop never resurrects: a tombstone under the ref means that someone deleted the task, and the message is skipped,
   unless its row says ``remint``.
 * The loop never mistakes: a task made from another mailbox is not this message's (Gmail's ids are per mailbox), and the
   message goes to quarantine.
+* Of those that would get a new task, some may be over their sender's cap (``cap.py``): these are skipped.
 * A row that someone reopened or settled meanwhile is left as it is: no task is made for it, and it is not counted. To
   know that, the rows are held first, before anything is looked up or made.
 """
@@ -16,39 +17,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from enum import Enum
-from uuid import UUID
 
 from inbox_loop.errors import InvalidValue
-from inbox_loop.loop.ledger import Due, MessageState, Outcome, RefHolder
+from inbox_loop.loop.ask import Ask
+from inbox_loop.loop.cap import Capped, count_tasks, keep_within_cap, list_sender_hours
+from inbox_loop.loop.ledger import MessageState, Outcome, RefHolder
 from inbox_loop.loop.mailbox import Mailbox
 from inbox_loop.loop.ports import StoreTransaction
 from inbox_loop.policy import SkipReason
-from inbox_loop.task import TaskDraft, UpsertOutcome
+from inbox_loop.task import UpsertOutcome
 
 REFUSED_BY_STORE = "refused_by_store"
 REF_OF_ANOTHER_MAILBOX = "ref_of_another_mailbox"
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """A message that was read and wants a task."""
-
-    due: Due
-    thread_id: str
-    internal_date: datetime
-    draft: TaskDraft
-
-    @property
-    def message_id(self) -> str:
-        """Of the message that asks."""
-        return self.due.message_id
-
-    @property
-    def revision(self) -> int:
-        """Of the ledger row it was read for."""
-        return self.due.revision
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +90,7 @@ def _settle_alone(mailbox: Mailbox, account: str, proposal: Ask | Outcome) -> tu
     except InvalidValue:
         if isinstance(proposal, Outcome):
             raise
-        return settle_once(mailbox, account, [_outcome(proposal, MessageState.QUARANTINED, REFUSED_BY_STORE)])
+        return settle_once(mailbox, account, [proposal.outcome(MessageState.QUARANTINED, REFUSED_BY_STORE)])
 
 
 def settle_once(mailbox: Mailbox, account: str, proposals: Sequence[Ask | Outcome]) -> tuple[Settled, ...]:
@@ -130,45 +111,59 @@ def settle_once(mailbox: Mailbox, account: str, proposals: Sequence[Ask | Outcom
 
 
 def _bind(tx: StoreTransaction, mailbox: Mailbox, account: str, asks: Sequence[Ask]) -> list[Settled]:
-    """Find or create the task of each ask."""
-    if not asks:
-        return []
+    """Find or create the task of each ask, or skip it."""
     settled: list[Settled] = []
-    create: list[Ask] = []
+    waiting = asks
+    while waiting:
+        found, missing = _find(tx, mailbox, account, waiting)
+        settled += found
+        capped = _cap(tx, mailbox, missing, settled)
+        settled += [Settled(ask.outcome(MessageState.SKIPPED, SkipReason.SENDER_CAP)) for ask in capped.over]
+        created, waiting = _create(tx, capped.within)
+        settled += created
+    return settled
+
+
+def _find(tx: StoreTransaction, mailbox: Mailbox, account: str, asks: Sequence[Ask]) -> tuple[list[Settled], list[Ask]]:
+    """Those of the asks that the holder of their ref decides, and those that need a new task."""
+    settled: list[Settled] = []
+    missing: list[Ask] = []
     holders = tx.find_ref_holders([ask.draft.external_ref for ask in asks])
     for ask in asks:
         holder = holders.get(ask.draft.external_ref)
         verdict = judge(holder, mailbox=mailbox.name, account=account, remint=ask.due.remint)
         if holder is None or verdict is Verdict.CREATE:
-            create.append(ask)
+            missing.append(ask)
         else:
             settled.append(_settled(ask, verdict, holder))
+    return settled, missing
+
+
+def _cap(tx: StoreTransaction, mailbox: Mailbox, asks: Sequence[Ask], settled: Sequence[Settled]) -> Capped:
+    """Hold the asks against the cap, with the tasks of the ledger and those that this batch came to so far."""
+    limit = mailbox.policy.max_per_sender_per_hour
+    tasks = count_tasks(one.outcome for one in settled)
+    tasks.update(tx.count_sender_tasks(list_sender_hours(asks), at_most=limit))
+    return keep_within_cap(asks, tasks, limit=limit)
+
+
+def _create(tx: StoreTransaction, asks: Sequence[Ask]) -> tuple[list[Settled], list[Ask]]:
+    """Create the task of each ask; the asks whose ref another writer took meanwhile are answered apart."""
+    settled: list[Settled] = []
     raced: list[Ask] = []
-    for ask, upserted in zip(create, tx.upsert_tasks([ask.draft for ask in create]), strict=True):
+    for ask, upserted in zip(asks, tx.upsert_tasks([ask.draft for ask in asks]), strict=True):
         if upserted.outcome is UpsertOutcome.CREATED:
-            outcome = _outcome(ask, MessageState.TASK, task_id=upserted.task_id)
+            outcome = ask.outcome(MessageState.TASK, task_id=upserted.task_id)
             settled.append(Settled(outcome, ask.draft.external_ref, upserted.number, created=True))
         else:
             raced.append(ask)
-    return settled + _bind(tx, mailbox, account, raced)
+    return settled, raced
 
 
 def _settled(ask: Ask, verdict: Verdict, holder: RefHolder) -> Settled:
     ref = ask.draft.external_ref
     if verdict is Verdict.OURS:
-        return Settled(_outcome(ask, MessageState.TASK, task_id=holder.task_id), ref, holder.number)
+        return Settled(ask.outcome(MessageState.TASK, task_id=holder.task_id), ref, holder.number)
     if verdict is Verdict.DELETED:
-        return Settled(_outcome(ask, MessageState.SKIPPED, SkipReason.TASK_DELETED), ref, holder.number)
-    return Settled(_outcome(ask, MessageState.QUARANTINED, REF_OF_ANOTHER_MAILBOX), ref, holder.number)
-
-
-def _outcome(ask: Ask, state: MessageState, reason: str | None = None, task_id: UUID | None = None) -> Outcome:
-    return Outcome(
-        ask.message_id,
-        ask.revision,
-        state,
-        reason,
-        task_id=task_id,
-        thread_id=ask.thread_id,
-        internal_date=ask.internal_date,
-    )
+        return Settled(ask.outcome(MessageState.SKIPPED, SkipReason.TASK_DELETED), ref, holder.number)
+    return Settled(ask.outcome(MessageState.QUARANTINED, REF_OF_ANOTHER_MAILBOX), ref, holder.number)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -69,6 +69,11 @@ class PostgresLoopStore:
         """Pending rows whose time has come: polled and reconciled before backfilled, oldest first."""
         return tuple(_due(row) for row in self._database.rows(_SQL["find_due"], {**self._names, "limit": limit}))
 
+    def find_pending(self, message_ids: Sequence[str]) -> tuple[Due, ...]:
+        """Those of the ids that are pending, whether their time has come or not, in the order of ``find_due``."""
+        wanted = {**self._names, "message_ids": list(message_ids)}
+        return tuple(_due(row) for row in self._database.rows(_SQL["find_pending"], wanted))
+
     def count_pending(self) -> int:
         """All pending rows, due or not."""
         row = self._database.row(_SQL["count_pending"], self._names)
@@ -133,5 +138,6 @@ def _due(row: DictRow) -> Due:
         age=row["age"],
         revision=row["revision"],
         remint=row["remint"],
+        insisted=row["insisted"],
         wanted=DateRange(row["wanted_after"], row["wanted_before"]),
     )

@@ -38,8 +38,8 @@ values (%(tenant_id)s, %(mailbox)s, %(address)s, %(cursor)s, %(sign_in)s);
 -- purpose: Pending rows whose time has come: polled and reconciled before backfilled, oldest first. The mailbox is named
 --          by sub-selects, not joined, so that the rows come in the order of messages_due_ix and none is sorted.
 -- reads: tenants, mailboxes, messages
-select m.message_id, m.thread_id, m.attempts, now() - m.pending_since as age, m.revision, m.remint, m.wanted_after,
-       m.wanted_before
+select m.message_id, m.thread_id, m.attempts, now() - m.pending_since as age, m.revision, m.remint, m.insisted,
+       m.wanted_after, m.wanted_before
   from messages as m
  where m.tenant_id = (select tenant_id from tenants where slug = %(tenant)s)
    and m.mailbox_id = (select b.mailbox_id
@@ -49,6 +49,18 @@ select m.message_id, m.thread_id, m.attempts, now() - m.pending_since as age, m.
    and m.state = 'pending' and m.next_attempt_at <= now()
  order by (m.found_by = 'backfill'), m.seen_at, m.message_id
  limit %(limit)s;
+
+-- name: find_pending
+-- purpose: Those of the ids that are pending, whether their time has come or not, in the order of find_due.
+-- reads: tenants, mailboxes, messages
+select m.message_id, m.thread_id, m.attempts, now() - m.pending_since as age, m.revision, m.remint, m.insisted,
+       m.wanted_after, m.wanted_before
+  from tenants as n
+  join mailboxes as b on b.tenant_id = n.tenant_id
+  join messages as m on m.tenant_id = b.tenant_id and m.mailbox_id = b.mailbox_id
+ where n.slug = %(tenant)s and b.name = %(mailbox)s
+   and m.message_id = any (%(message_ids)s::text[]) and m.state = 'pending'
+ order by (m.found_by = 'backfill'), m.seen_at, m.message_id;
 
 -- name: count_pending
 -- purpose: All pending rows, due or not.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from psycopg.rows import DictRow, TupleRow, tuple_row
 
-from inbox_loop.loop.ledger import DateRange, FoundBy, Known, MessageState, Outcome, RefHolder
+from inbox_loop.loop.ledger import DateRange, FoundBy, Known, MessageState, Outcome, RefHolder, SenderHour
 from inbox_loop.loop.ports import MessageId
 from inbox_loop.repository.clean import check_text
 from inbox_loop.repository.database import Connection, Params
@@ -53,7 +53,9 @@ class LoopTransaction:
         )
         return len(rows)
 
-    def record_reopened(self, message_ids: Sequence[str], wanted: DateRange, *, remint: bool = False) -> int:
+    def record_reopened(
+        self, message_ids: Sequence[str], wanted: DateRange, *, remint: bool = False, insisted: bool = False
+    ) -> int:
         """Make rows of any state pending again, in a new revision; how many there were."""
         rows = self._rows(
             "record_reopened",
@@ -61,6 +63,7 @@ class LoopTransaction:
             after=wanted.after,
             before=wanted.before,
             remint=remint,
+            insisted=insisted,
         )
         return len(rows)
 
@@ -94,6 +97,18 @@ class LoopTransaction:
         """Find or create, in one round trip, one answer a draft, in order."""
         return upsert_tasks(self._tuples, drafts, actor=self._actor, project=self._project)
 
+    def count_sender_tasks(self, hours: Collection[SenderHour], at_most: int) -> Mapping[SenderHour, int]:
+        """How many messages of each sender and hour are tasks in the ledger, counted up to ``at_most``; 0 included."""
+        if not hours:
+            return {}
+        rows = self._rows(
+            "count_sender_tasks",
+            senders=[one.sender for one in hours],
+            hours=[one.hour for one in hours],
+            at_most=at_most,
+        )
+        return {one: row["tasks"] for one, row in zip(hours, rows, strict=True)}
+
     def record_outcomes(self, outcomes: Sequence[Outcome]) -> frozenset[str]:
         """Settle rows that are still pending in the revision named; the ids that were. Others are left as they are."""
         if not outcomes:
@@ -108,6 +123,8 @@ class LoopTransaction:
             thread_ids=[outcome.thread_id for outcome in outcomes],
             internal_dates=[outcome.internal_date for outcome in outcomes],
             retries_in=[outcome.retry_in for outcome in outcomes],
+            rules=[outcome.rule for outcome in outcomes],
+            senders=[outcome.sender for outcome in outcomes],
         )
         return frozenset(row["message_id"] for row in rows)
 

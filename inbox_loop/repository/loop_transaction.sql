@@ -29,7 +29,7 @@ with wanted as (
 )
 update messages as m
    set state = 'pending', reason = null, attempts = 0, next_attempt_at = now(), revision = m.revision + 1,
-       remint = m.remint or %(remint)s, wanted_after = %(after)s, wanted_before = %(before)s, pending_since = now(),
+       remint = m.remint or %(remint)s, insisted = m.insisted or %(insisted)s, rule = null, wanted_after = %(after)s, wanted_before = %(before)s, pending_since = now(),
        settled_at = null
   from wanted
  where m.tenant_id = %(tenant_id)s and m.mailbox_id = %(mailbox_id)s and m.message_id = wanted.message_id
@@ -102,6 +102,21 @@ select asked.given as asked, holder.external_ref::text as external_ref, holder.t
         order by deleted_at desc nulls first
         limit 1) as holder;
 
+-- name: count_sender_tasks
+-- purpose: How many messages of each sender and hour are tasks, counted no further than asked; one row each, in order.
+-- reads: messages
+select asked.sender, asked.hour, counted.tasks
+  from unnest(%(senders)s::text[], %(hours)s::timestamptz[]) with ordinality as asked (sender, hour, position)
+ cross join lateral (
+       select count(*) as tasks
+         from (select 1
+                 from messages as m
+                where m.tenant_id = %(tenant_id)s and m.mailbox_id = %(mailbox_id)s and m.state = 'task'
+                  and m.sender = asked.sender
+                  and m.internal_date >= asked.hour and m.internal_date < asked.hour + interval '1 hour'
+                limit %(at_most)s) as enough) as counted
+ order by asked.position;
+
 -- name: record_outcomes
 -- purpose: Settle rows that are still pending in the revision that was read, locked in one order for all writers.
 --          An outcome that is pending counts an attempt and says when to try again.
@@ -110,8 +125,8 @@ with outcome as (
     select *
       from unnest(%(message_ids)s::text[], %(revisions)s::integer[], %(states)s::text[], %(reasons)s::text[],
                   %(task_ids)s::uuid[], %(thread_ids)s::text[], %(internal_dates)s::timestamptz[],
-                  %(retries_in)s::interval[])
-           as o (message_id, revision, state, reason, task_id, thread_id, internal_date, retry_in)
+                  %(retries_in)s::interval[], %(rules)s::text[], %(senders)s::text[])
+           as o (message_id, revision, state, reason, task_id, thread_id, internal_date, retry_in, rule, sender)
 ), pending as (
     select m.message_id, m.revision
       from messages as m
@@ -130,6 +145,9 @@ update messages as m
                               else m.next_attempt_at end,
        task_id = case when o.state = 'pending' then m.task_id else o.task_id end,
        remint = m.remint and o.state = 'pending',
+       insisted = m.insisted and o.state = 'pending',
+       rule = o.rule,
+       sender = coalesce(o.sender, m.sender),
        settled_at = case when o.state = 'pending' then null else now() end
   from outcome as o
   join pending as p on p.message_id = o.message_id and p.revision = o.revision

@@ -38,6 +38,12 @@ class LedgerRow:
     task_number: int | None
     task_status: TaskStatus | None
     task_deleted_at: datetime | None
+    rule: str | None = None
+    """The name of the rule that decided; None when none matched."""
+    quote_cut_characters: int = 0
+    """How long the quote was that its task leaves out; 0 when nothing was cut."""
+    headers_only: bool = False
+    """Its task was made of the headers alone, because the message is larger than the setting allows."""
 
 
 class MessageReader:
@@ -89,7 +95,15 @@ def _ledger_row(row: DictRow) -> LedgerRow:
         task_number=row["task_number"],
         task_status=None if row["task_status"] is None else TaskStatus(row["task_status"]),
         task_deleted_at=row["task_deleted_at"],
+        rule=row["rule"],
+        quote_cut_characters=_count_of(row["quote_cut_characters"]),
+        headers_only=row["headers_only"] is True,
     )
+
+
+def _count_of(value: object) -> int:
+    """What a task's source says, which others can write too: anything but a count is none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
 def _ref_of(thread_id: str, message_id: str) -> str | None:

@@ -33,7 +33,7 @@ def known(
 
 
 def due(*, attempts: int = 0, age: timedelta = timedelta()) -> Due:
-    return Due("18d", "18c", attempts=attempts, age=age, revision=3, remint=False, wanted=EVERY_DATE)
+    return Due("18d", "18c", attempts=attempts, age=age, revision=3, remint=False, insisted=False, wanted=EVERY_DATE)
 
 
 def reopened(row: Known, *, found_by: FoundBy, arrived: bool = False, remint: bool = False) -> bool:

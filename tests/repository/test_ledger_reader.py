@@ -48,6 +48,21 @@ def test_a_message_is_shown_with_its_task(store: PostgresLoopStore, tasks: TaskS
     assert reader.find_message(None, "a")[0].task_deleted_at == deleted.deleted_at
 
 
+def test_what_the_task_leaves_out_is_shown_and_nothing_that_is_no_count(
+    store: PostgresLoopStore, tasks: TaskStore, reader: MessageReader
+) -> None:
+    sources: dict[str, dict[str, object]] = {
+        "a": {"quote_cut_characters": 120, "headers_only": True},
+        "b": {"quote_cut_characters": "all of it"},
+    }
+    discover(store, "a", "b", "c")
+    for message_id, source in sources.items():
+        task = tasks.upsert_task(TaskDraft(f"gmail:77#{message_id}", "A title", source=source), actor="ann")
+        settle(store, Outcome(message_id, 1, MessageState.TASK, task_id=task.task_id))
+    shown = {row.message_id: (row.quote_cut_characters, row.headers_only) for row in reader.list_messages()}
+    assert shown == {"a": (120, True), "b": (0, False), "c": (0, False)}
+
+
 def test_a_message_without_a_task_is_shown_with_the_ref_it_would_get(
     store: PostgresLoopStore, reader: MessageReader
 ) -> None:

@@ -21,7 +21,7 @@ from support.ledger import (
 )
 from support.rivals import open_connections, wait_until_blocked
 
-from inbox_loop.loop.ledger import EVERY_DATE, DateRange, Known, MessageState, Outcome
+from inbox_loop.loop.ledger import EVERY_DATE, DateRange, Known, MessageState, Outcome, SenderHour
 from inbox_loop.loop.ports import StoreTransaction
 from inbox_loop.repository.database import Database
 from inbox_loop.repository.loop_store import PostgresLoopStore
@@ -168,6 +168,58 @@ def test_remint_stays_until_the_row_is_settled(store: PostgresLoopStore) -> None
     settle(store, Outcome("a", 3, SKIPPED, "bulk"))
     reopen(store, ["a"])
     assert not the_due(store).remint
+
+
+def test_that_a_person_insists_stays_until_the_row_is_settled(store: PostgresLoopStore) -> None:
+    discover(store, "a")
+    assert not the_due(store).insisted
+    reopen(store, ["a"], insisted=True)
+    reopen(store, ["a"])
+    settle(store, Outcome("a", 3, PENDING, "later", retry_in=timedelta()))
+    assert the_due(store).insisted
+    settle(store, Outcome("a", 3, SKIPPED, "task_deleted"))
+    reopen(store, ["a"])
+    assert not the_due(store).insisted
+
+
+def test_named_messages_are_found_while_they_are_pending_whether_they_are_due_or_not(store: PostgresLoopStore) -> None:
+    discover(store, "a", "b", "c")
+    settle(store, Outcome("a", 1, PENDING, "later", retry_in=timedelta(hours=1)), Outcome("b", 1, SKIPPED, "bulk"))
+    assert [due.message_id for due in store.find_pending(["a", "b", "z"])] == ["a"]
+    assert store.find_pending([]) == ()
+
+
+def test_the_rule_that_decided_is_kept_until_the_row_is_reopened(store: PostgresLoopStore, database: Database) -> None:
+    discover(store, "a")
+    settle(store, Outcome("a", 1, SKIPPED, "rule", rule="newsletters"))
+    reader = MessageReader(database, tenant="acme")
+    assert [row.rule for row in reader.list_messages()] == ["newsletters"]
+    reopen(store, ["a"])
+    assert [row.rule for row in reader.find_message("desk", "a")] == [None]
+
+
+def test_the_tasks_of_a_sender_are_counted_by_the_clock_hour(store: PostgresLoopStore) -> None:
+    sent = {"a": timedelta(), "b": timedelta(minutes=59, seconds=59.999), "c": timedelta(hours=1), "d": timedelta()}
+    discover(store, *sent)
+    for message_id, later in sent.items():
+        state = SKIPPED if message_id == "d" else TASK
+        outcome = Outcome(message_id, 1, state, internal_date=NOON + later, sender="ann@example.org")
+        settle(store, outcome)
+    noon, one = SenderHour("ann@example.org", NOON), SenderHour("ann@example.org", NOON + timedelta(hours=1))
+    nobody = SenderHour("bob@example.org", NOON)
+    counts = store.in_transaction(lambda tx: tx.count_sender_tasks([one, nobody, noon], 200))
+    assert counts == {noon: 2, one: 1, nobody: 0}
+    assert store.in_transaction(lambda tx: tx.count_sender_tasks([noon], 1)) == {noon: 1}
+    assert store.in_transaction(lambda tx: tx.count_sender_tasks([], 1)) == {}
+
+
+def test_a_sender_is_kept_when_a_later_try_could_not_read_the_message(store: PostgresLoopStore) -> None:
+    discover(store, "a")
+    settle(store, Outcome("a", 1, TASK, internal_date=NOON, sender="ann@example.org"))
+    reopen(store, ["a"])
+    settle(store, Outcome("a", 2, TASK))
+    hour = SenderHour("ann@example.org", NOON)
+    assert store.in_transaction(lambda tx: tx.count_sender_tasks([hour], 200)) == {hour: 1}
 
 
 def test_the_age_counts_from_the_last_reopening(store: PostgresLoopStore, database: Database) -> None:

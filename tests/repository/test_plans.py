@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
+from uuid import UUID
 
 import pytest
 
@@ -17,6 +19,8 @@ from inbox_loop.task import TaskDraft
 
 PAGE = dict.fromkeys(["mailbox", "state", "before_seen", "before_mailbox", "before_message"])
 PAGE |= {"tenant": "acme", "limit": 50}
+HOURS = {"tenant_id": UUID(int=1), "mailbox_id": UUID(int=2), "at_most": 200}
+HOURS |= {"senders": ["ann@example.org"], "hours": [datetime(2026, 11, 30, tzinfo=UTC)]}
 
 READ = b"select seq_tup_read + idx_tup_fetch as rows from pg_stat_xact_user_tables where relname = 'tasks'"
 
@@ -37,8 +41,9 @@ def full(database: Database, store: PostgresLoopStore, tasks: TaskStore) -> Data
     [
         (Statements("messages")["list_messages"], PAGE, "messages_seen_ix"),
         (Statements("loop_store")["find_due"], {**PAGE, "mailbox": "desk"}, "messages_due_ix"),
+        (Statements("loop_transaction")["count_sender_tasks"], HOURS, "messages_sender_ix"),
     ],
-    ids=["list_messages", "find_due"],
+    ids=["list_messages", "find_due", "count_sender_tasks"],
 )
 def test_a_page_is_read_in_the_order_of_an_index(
     full: Database, statement: bytes, params: Mapping[str, object], index: str

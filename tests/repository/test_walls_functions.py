@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from support.reads import own_callables
-from support.tenants import SECRET, Beta, everything_of, fill_both
+from support.tenants import SECRET, SENT_AT, Beta, everything_of, fill_both
 
 from inbox_loop.errors import InboxLoopError
-from inbox_loop.loop.ledger import EVERY_DATE, FoundBy, MessageState, Outcome
+from inbox_loop.loop.ledger import EVERY_DATE, FoundBy, MessageState, Outcome, SenderHour
 from inbox_loop.loop.ports import MessageId
 from inbox_loop.repository.database import Database, Params, TenantDatabase
 from inbox_loop.repository.health import list_mailbox_health, record_heartbeat
@@ -27,6 +27,7 @@ LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 AT_ONCE = timedelta(0)
 ZEBRAS = [TaskDraft(f"ZEBRA:{number}", "A title") for number in (1, 2, 3)]
 IDS = ["zebra1", "zebra2"]
+ZEBRA_HOUR = SenderHour("zebra@example.org", SENT_AT)
 
 # Whole modules that know of no tenant, and single functions that work for all tenants on purpose.
 WITHOUT_TENANT = {"clean", "faults", "migrate", "statements", "upkeep"}
@@ -142,6 +143,7 @@ CALLS: dict[str, Call] = {
         database, tenant="acme", mailbox="ours", project=None
     ).create_mailbox("zebra@example.com", 1, "mine"),
     "PostgresLoopStore.find_due": in_store(lambda store: store.find_due(10)),
+    "PostgresLoopStore.find_pending": in_store(lambda store: store.find_pending(IDS)),
     "PostgresLoopStore.count_pending": in_store(lambda store: store.count_pending()),
     "PostgresLoopStore.in_transaction": in_store(lambda store: store.in_transaction(lambda tx: tx.find_known(IDS))),
     "PostgresLoopStore.ingesting": in_store(ingest),
@@ -155,6 +157,7 @@ CALLS: dict[str, Call] = {
     "LoopTransaction.record_sign_in": in_loop(lambda tx, _: tx.record_sign_in("mine")),
     "LoopTransaction.lock_pending": in_loop(lambda tx, _: tx.lock_pending(dict.fromkeys(IDS, 1))),
     "LoopTransaction.find_ref_holders": in_loop(lambda tx, _: tx.find_ref_holders(["zebra:1", "zebra:2"])),
+    "LoopTransaction.count_sender_tasks": in_loop(lambda tx, _: sum(tx.count_sender_tasks([ZEBRA_HOUR], 9).values())),
     "LoopTransaction.upsert_tasks": in_loop(lambda tx, _: tx.upsert_tasks(ZEBRAS)),
     "LoopTransaction.record_outcomes": in_loop(
         lambda tx, beta: tx.record_outcomes([Outcome("zebra2", 1, MessageState.TASK, task_id=beta.task_ids[0])])
@@ -240,7 +243,9 @@ def test_the_other_tenant_has_what_the_functions_could_have_shown(shared: tuple[
         tasks = TaskStore(database, tenant="beta")
         assert tasks.count_tasks(TaskFilter(text=SECRET, include_deleted=True)) == 4
         assert count_purgeable(database, tenant="beta", deleted_after=AT_ONCE, finished_after=AT_ONCE) == 2
-        assert PostgresLoopStore(database, tenant="beta", mailbox="zebra", project=None).count_pending() == 1
+        store = PostgresLoopStore(database, tenant="beta", mailbox="zebra", project=None)
+        assert store.count_pending() == len(store.find_pending(IDS)) == 1
+        assert store.in_transaction(lambda tx: tx.count_sender_tasks([ZEBRA_HOUR], 9)) == {ZEBRA_HOUR: 1}
         assert len(MessageReader(database, tenant="beta").list_messages(before=ledger_row())) == 2
         assert PostgresOutbox(database).find_outbox_state(["beta"]).given_up == 1
         assert len(PostgresOutbox(database).list_undelivered(["beta"])) == 1

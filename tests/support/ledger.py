@@ -38,9 +38,14 @@ def sign_in_of(store: LoopStore) -> str | None:
 
 
 def reopen(
-    store: LoopStore, message_ids: Sequence[str], wanted: DateRange = EVERY_DATE, *, remint: bool = False
+    store: LoopStore,
+    message_ids: Sequence[str],
+    wanted: DateRange = EVERY_DATE,
+    *,
+    remint: bool = False,
+    insisted: bool = False,
 ) -> int:
-    return store.in_transaction(lambda tx: tx.record_reopened(message_ids, wanted, remint=remint))
+    return store.in_transaction(lambda tx: tx.record_reopened(message_ids, wanted, remint=remint, insisted=insisted))
 
 
 def record_sign_in(store: LoopStore, sign_in: str) -> None:

@@ -6,12 +6,12 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable, Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from types import ModuleType
 from uuid import uuid4
 
 import inbox_loop.repository
-from inbox_loop.loop.ledger import EVERY_DATE, FoundBy, MessageState, Outcome
+from inbox_loop.loop.ledger import EVERY_DATE, FoundBy, MessageState, Outcome, SenderHour
 from inbox_loop.loop.ports import MessageId, StoreTransaction
 from inbox_loop.repository.database import Database
 from inbox_loop.repository.health import list_mailbox_health, record_heartbeat
@@ -32,6 +32,7 @@ EVERY_FILTER = TaskFilter(
     statuses=(TaskStatus.OPEN,), labels=("mail",), container_ref="GMAIL:1", mailbox="desk", text="title"
 )
 DAY = timedelta(days=1)
+HOUR = SenderHour("ann@example.org", datetime(2026, 11, 30, tzinfo=UTC))
 
 Read = Callable[[Database], object]
 
@@ -71,6 +72,9 @@ def in_store(database: Database, work: Callable[[StoreTransaction], object]) -> 
 
 
 READS: dict[str, Read] = {
+    "LoopTransaction.count_sender_tasks": lambda database: in_store(
+        database, lambda tx: tx.count_sender_tasks([HOUR], 9)
+    ),
     "LoopTransaction.find_known": lambda database: in_store(database, lambda tx: tx.find_known(["a", "b", "z"])),
     "LoopTransaction.find_ref_holders": lambda database: in_store(
         database, lambda tx: tx.find_ref_holders(["gmail:1#a", "none"])
@@ -79,6 +83,7 @@ READS: dict[str, Read] = {
     "MessageReader.list_messages": lambda database: MessageReader(database, tenant="acme").list_messages(),
     "PostgresLoopStore.count_pending": lambda database: store_of(database).count_pending(),
     "PostgresLoopStore.find_due": lambda database: store_of(database).find_due(10),
+    "PostgresLoopStore.find_pending": lambda database: store_of(database).find_pending(["a", "b"]),
     "PostgresLoopStore.find_mailbox": lambda database: store_of(database).find_mailbox(),
     "PostgresOutbox.find_closable": lambda database: PostgresOutbox(database).find_closable(),
     "PostgresOutbox.find_outbox_state": lambda database: PostgresOutbox(database).find_outbox_state(["acme"]),

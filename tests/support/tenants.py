@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from uuid import UUID
 
 from inbox_loop.loop.ledger import EVERY_DATE, FoundBy, MessageState, Outcome
@@ -17,6 +18,9 @@ from inbox_loop.task import NewTask, TaskDraft
 
 SECRET = "hush"
 """In every text of ``beta`` that nobody asks by. What is asked by has ``zebra`` in it."""
+
+SENT_AT = datetime(2020, 1, 1, tzinfo=UTC)
+"""The internalDate of each mailbox's first message, which the address of the mailbox's name at example.org sent."""
 
 # Every table that holds rows of a tenant, in an order in which all of them can be emptied.
 TABLES = (
@@ -78,7 +82,15 @@ def _fill(database: Database, tenant: str, mailbox: str, word: str, refs: list[s
     store.create_mailbox(f"{mailbox}@example.com", 100, word)
     messages = [MessageId(f"{mailbox}1", word), MessageId(f"{mailbox}2", word)]
     store.in_transaction(lambda tx: tx.record_discovered(messages, FoundBy.POLL, EVERY_DATE))
-    outcome = Outcome(f"{mailbox}1", 1, MessageState.TASK, word, answers[0].task_id)
+    outcome = Outcome(
+        f"{mailbox}1",
+        1,
+        MessageState.TASK,
+        word,
+        answers[0].task_id,
+        internal_date=SENT_AT,
+        sender=f"{mailbox}@example.org",
+    )
     store.in_transaction(lambda tx: tx.record_outcomes([outcome]))
     record_heartbeat(database, tenant, mailbox, daemon=word, last_good_poll_at=None, last_error=word)
 
