@@ -113,7 +113,7 @@ class BodyReader:
             return keep(_LEFT_OUT.format(size=describe_size(part.size)))
         cleaned = clean_text(_decode(part))
         markup = part.kind == "text/html" or cleaned.text.lstrip()[:20].lower().startswith(_MARKUP_STARTS)
-        text = self._read_html(cleaned.text) if markup else mark_nothing(cleaned.text)
+        text = self._read_html(cleaned.text) if markup else mark_nothing(cleaned.text.strip("\n"))
         full, new = str(text), cut_quotes(text, self._standing)
         return Readable(full, new, len(full) - len(new), cleaned.changes)
 

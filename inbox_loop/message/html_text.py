@@ -68,7 +68,10 @@ def find_declared_charset(data: bytes) -> str | None:
 
 
 def render_html(source: str) -> MarkedText:
-    """The readable text of ``source``. Links show as ``[text](target)``, unless the text is the target."""
+    """The readable text of ``source``, quotes with ``>`` before each line as in plain text.
+
+    Links show as ``[text](target)``, unless the text is the target.
+    """
     if len(source) > MAX_RENDERED_CHARACTERS:
         return mark_nothing(strip_tags(source))
     try:
@@ -134,10 +137,12 @@ def _mark_lines(lines: list[str], annotations: Iterable[Annotation]) -> list[Mar
 
 
 def _tidy_marked(lines: list[str], marks: list[Mark | None]) -> MarkedText:
-    """As ``tidy_lines`` does, with the marks."""
+    """As ``tidy_lines`` does, with the marks, and with the edge of a quote for all to see."""
     kept: list[tuple[str, Mark | None]] = []
-    for line, mark in zip((line.rstrip() for line in lines), marks, strict=True):
-        if line or (kept and kept[-1][0]):
+    for line, mark in zip(map(str.rstrip, lines), marks, strict=True):
+        if line and mark is Mark.QUOTE:
+            kept.append((f"> {line}", mark))
+        elif line or (kept and kept[-1][0]):
             kept.append((line, mark))
     while kept and not kept[-1][0]:
         kept.pop()
