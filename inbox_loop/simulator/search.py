@@ -4,7 +4,7 @@ Lives here: reading ``q`` into a ``Query`` and asking it of one message. Not her
 
 An operator that is not known here is refused with an error that names it; Gmail would take it for words and find
 nothing, which hides mistakes. Words are found anywhere in the text, parts of longer words included. Dates mean
-midnight Pacific time, as at Gmail; whole numbers are epoch seconds.
+midnight Pacific time, as at Gmail; whole numbers are epoch seconds. Sizes are in bytes, with K or M in their 1,024s.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ PACIFIC = ZoneInfo("America/Los_Angeles")
 
 _TERM = re.compile(r'(?P<minus>-?)(?:(?P<operator>[A-Za-z_]+):)?(?:"(?P<quoted>[^"]*)"|(?P<word>[^\s"]+))')
 _DATE = re.compile(r"(\d{4})[/-](\d{1,2})[/-](\d{1,2})")
+_SIZE = re.compile(r"([0-9]{1,15})([KM]?)", re.IGNORECASE)
+_BYTES = {"": 1, "K": 1024, "M": 1024 * 1024}
 _PLACES = {"inbox": "INBOX", "sent": "SENT", "draft": "DRAFT", "drafts": "DRAFT", "spam": "SPAM", "trash": "TRASH"}
 _STATES = {"unread": "UNREAD", "starred": "STARRED", "important": "IMPORTANT"}
 _LABEL_WORDS = {"in": _PLACES, "is": _STATES}
@@ -40,6 +42,10 @@ class Searchable(Protocol):
     @property
     def internal_ms(self) -> int:
         """Internal date, milliseconds since the epoch."""
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -122,6 +128,8 @@ def _term(operator: str, value: str, find_label_id: Callable[[str], str | None])
         return lambda m: _HEADER_TESTS[operator](m.envelope, lower)
     if operator in {"after", "before"}:
         return _moment(operator, value)
+    if operator in {"larger", "smaller"}:
+        return _sized(operator, value)
     test = _words(value) if operator == "" else _FIXED_TERMS.get((operator, lower))
     if test is None:
         raise invalid_argument(f"This server does not know the search term {operator}:{value}")
@@ -137,6 +145,16 @@ def _moment(operator: str, value: str) -> Test:
     if operator == "after":
         return lambda m: m.internal_ms >= limit
     return lambda m: m.internal_ms < limit
+
+
+def _sized(operator: str, value: str) -> Test:
+    match = _SIZE.fullmatch(value)
+    if match is None:
+        raise invalid_argument(f"No such size: {value}")
+    limit = int(match[1]) * _BYTES[match[2].upper()]
+    if operator == "larger":
+        return lambda m: m.size > limit
+    return lambda m: m.size < limit
 
 
 def _words(value: str) -> Test:

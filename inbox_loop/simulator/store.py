@@ -57,6 +57,11 @@ class StoredMessage:
         """The bytes as they were delivered."""
         return self.spool.read(self.slot)
 
+    @property
+    def size(self) -> int:
+        """How many bytes there are."""
+        return self.slot.size
+
     def parse(self) -> RawPart:
         """The tree of its parts."""
         return parse_message(self.raw)

@@ -80,6 +80,30 @@ def test_a_search_finds_what_gmail_would(
 
 
 @pytest.mark.parametrize(
+    ("search", "found"),
+    [
+        ("larger:1048576", {"large"}),
+        ("larger:1M", {"large"}),
+        ("larger:1024K", {"large"}),
+        ("larger:1048577", set()),
+        ("larger:1048575 smaller:1m", set()),
+        ("smaller:1048577", {"small"}),
+        ("smaller:1048578", {"small", "large"}),
+        ("-larger:1M", {"small"}),
+    ],
+)
+def test_a_search_by_size_counts_the_bytes_of_the_whole_message(
+    simulator: Simulator, gmail_client: Callable[[str], Any], search: str, found: set[str]
+) -> None:
+    account = simulator.account(ME)
+    head = b"Subject: size\r\n\r\n"
+    raws = {"small": head, "large": head + b"x" * (1024 * 1024 + 1 - len(head))}
+    named = {account.deliver(raw).message_id: name for name, raw in raws.items()}
+    answer = gmail_client(ME).users().messages().list(userId="me", q=search).execute()
+    assert {named[m["id"]] for m in answer.get("messages", [])} == found
+
+
+@pytest.mark.parametrize(
     ("search", "named"),
     [
         ("older_than:1d", "older_than:1d"),
@@ -90,6 +114,9 @@ def test_a_search_finds_what_gmail_would(
         ("{lunch soup}", "{lunch"),
         ("(lunch", "(lunch"),
         ("after:soon", "soon"),
+        ("larger:huge", "huge"),
+        ("smaller:-1", "-1"),
+        ("larger:1G", "1G"),
         ("after:2026/13/01", "2026/13/01"),
         ('lunch "', '"'),
     ],
