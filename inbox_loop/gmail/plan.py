@@ -12,8 +12,23 @@ from inbox_loop.loop.ports import MessageId
 
 
 @dataclass(frozen=True, slots=True)
+class LargeMessages:
+    """The messages that are known to be too large to be downloaded, and the threads they hang in."""
+
+    message_ids: frozenset[str] = frozenset()
+    thread_ids: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class ReadMessage:
     """Read one message by messages.get."""
+
+    wanted: MessageId
+
+
+@dataclass(frozen=True, slots=True)
+class ReadHeaders:
+    """Read the headers alone of a message that is too large, by messages.get."""
 
     wanted: MessageId
 
@@ -26,22 +41,27 @@ class ReadThread:
     wanted: tuple[MessageId, ...]
 
 
-Read = ReadMessage | ReadThread
+Read = ReadMessage | ReadHeaders | ReadThread
 
 
-def plan_reads(wanted: Sequence[MessageId], costs: Mapping[str, int]) -> tuple[Read, ...]:
+def plan_reads(wanted: Sequence[MessageId], costs: Mapping[str, int], large: LargeMessages) -> tuple[Read, ...]:
     """Cover every wanted id once, at the lowest price, in the order in which its thread was first named.
 
     With Google's costs a thread read pays from its third wanted message on; a tie goes to messages.get, which
-    transfers nothing that is not wanted.
+    transfers nothing that is not wanted. A thread read transfers all of its messages, so a thread in which a large one
+    hangs is read message by message.
     """
     threads: dict[str, dict[str, MessageId]] = {}
     for each in {each.message_id: each for each in wanted}.values():
         threads.setdefault(each.thread_id, {})[each.message_id] = each
     reads: list[Read] = []
     for thread_id, messages in threads.items():
-        if costs["threads.get"] < len(messages) * costs["messages.get"]:
+        pays = costs["threads.get"] < len(messages) * costs["messages.get"]
+        if pays and thread_id not in large.thread_ids:
             reads.append(ReadThread(thread_id, tuple(messages.values())))
         else:
-            reads.extend(ReadMessage(each) for each in messages.values())
+            reads.extend(
+                ReadHeaders(each) if each.message_id in large.message_ids else ReadMessage(each)
+                for each in messages.values()
+            )
     return tuple(reads)

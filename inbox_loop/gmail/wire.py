@@ -13,7 +13,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -22,7 +22,7 @@ from inbox_loop.errors import GmailUnreachable, UnreadableMessage
 from inbox_loop.loop.ports import HistoryPage, ListingPage, MessageId, Profile
 from inbox_loop.message.mime import Part
 from inbox_loop.message.model import Header, Message
-from inbox_loop.message.read import read_message
+from inbox_loop.message.read import read_headers, read_message
 from inbox_loop.ref import GMAIL_ID
 
 Answer = Mapping[str, Any]
@@ -48,6 +48,24 @@ class LargeText:
 
     attachment_id: str
     size: int
+
+
+@dataclass(frozen=True, slots=True)
+class WholeMessage:
+    """What was downloaded of a message: Google's dict, and its large texts by their attachment ids."""
+
+    answer: Answer = field(repr=False)
+    texts: Mapping[str, bytes] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class HeadersAlone:
+    """Google's dict of a message that is too large, without content; see ``drop_content``."""
+
+    answer: Answer = field(repr=False)
+
+
+Download = WholeMessage | HeadersAlone
 
 
 # --- pages ---------------------------------------------------------------------------------------------------------
@@ -127,26 +145,39 @@ def read_attachment(answer: Answer) -> bytes:
     return decode_base64url(_text(answer, "data"))
 
 
-def read_answer(answer: Answer, texts: Mapping[str, bytes]) -> Message:
-    """Read the answer of messages.get, or one message of threads.get.
+def find_size(answer: Answer) -> int:
+    """Gmail's estimate of the whole message in bytes; 0 when there is none."""
+    return _number(answer, "sizeEstimate")
 
-    ``texts`` are the contents of large text parts, by their attachment id; of a large text that is not among them, and
-    of a message that was asked for by its headers alone, the text says that it is left out. Raises
-    ``UnreadableMessage``.
+
+def drop_content(answer: Answer) -> HeadersAlone:
+    """What is read of a message that is too large, whether its content came along or not."""
+    payload = answer.get("payload")
+    if isinstance(payload, dict):
+        payload = {key: value for key, value in payload.items() if key not in {"body", "parts"}}
+    return HeadersAlone({**answer, "payload": payload})
+
+
+def read_download(download: Download) -> Message:
+    """Read a message, as an answer of messages.get or one message of threads.get.
+
+    Of a large text that was not downloaded the text says that it is left out. Raises ``UnreadableMessage``.
     """
+    answer = download.answer
     message_id, thread_id = _text(answer, "id"), _text(answer, "threadId")
     for name, value in (("id", message_id), ("threadId", thread_id)):
         if not re.fullmatch(GMAIL_ID, value):
             raise UnreadableMessage(f"Gmail's answer has no usable {name}.", reason=f"no_{name}")
     if not isinstance(answer.get("payload"), dict):
         raise UnreadableMessage("Gmail's answer has no payload.", reason="no_payload")
-    return read_message(
+    read, texts = (read_message, download.texts) if isinstance(download, WholeMessage) else (read_headers, {})
+    return read(
         message_id=message_id,
         thread_id=thread_id,
         labels=frozenset(_texts(answer, "labelIds")),
         internal_date=read_internal_date(_text(answer, "internalDate")),
-        size=_number(answer, "sizeEstimate"),
-        root=_root(answer, texts),
+        size=find_size(answer),
+        root=_part(answer["payload"], texts, MAX_DEPTH),
     )
 
 
@@ -164,13 +195,6 @@ def decode_base64url(text: str) -> bytes:
     if len(clean) % 4 == 1:
         clean = clean[:-1]
     return base64.urlsafe_b64decode(clean + "=" * (-len(clean) % 4))
-
-
-def _root(answer: Answer, texts: Mapping[str, bytes]) -> Part:
-    """The tree of parts; headers alone (format=metadata) as one part that was not downloaded."""
-    root = _part(answer["payload"], texts, MAX_DEPTH)
-    has_headers_alone = not ({"body", "parts"} & answer["payload"].keys())
-    return replace(root, size=_number(answer, "sizeEstimate")) if has_headers_alone else root
 
 
 def _part(payload: Answer, texts: Mapping[str, bytes], depth: int) -> Part:

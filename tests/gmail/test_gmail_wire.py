@@ -15,9 +15,11 @@ from inbox_loop.gmail.wire import (
     MAX_TEXT_BYTES,
     MAX_TEXT_READS,
     LargeText,
+    WholeMessage,
     decode_base64url,
+    drop_content,
     list_large_texts,
-    read_answer,
+    read_download,
     read_history_page,
     read_internal_date,
     read_listing_page,
@@ -133,11 +135,15 @@ def test_a_page_of_any_shape_is_read_or_refused(answer: dict[str, Any]) -> None:
             read_history_page(answer)
 
 
+def read_whole(answer: dict[str, Any], texts: dict[str, bytes] | None = None) -> Message:
+    return read_download(WholeMessage(answer, texts or {}))
+
+
 # --- messages ------------------------------------------------------------------------------------------------------
 
 
 def test_a_message_is_read_with_ids_labels_date_size_and_text() -> None:
-    message = read_answer(text_message(internalDate="1764504000123", sizeEstimate=321), {})
+    message = read_whole(text_message(internalDate="1764504000123", sizeEstimate=321))
 
     assert (message.message_id, message.thread_id, message.labels) == ("1a", "1b", frozenset({"INBOX"}))
     assert message.internal_date == datetime(2025, 11, 30, 12, 0, 0, 123000, tzinfo=UTC)
@@ -156,7 +162,7 @@ def test_a_message_is_read_with_ids_labels_date_size_and_text() -> None:
 )
 def test_what_can_not_be_a_message_is_unreadable_with_a_reason(changed: dict[str, Any], reason: str) -> None:
     with pytest.raises(UnreadableMessage) as caught:
-        read_answer(text_message(**changed), {})
+        read_whole(text_message(**changed))
     assert caught.value.reason == reason
 
 
@@ -198,10 +204,10 @@ def test_a_message_of_any_shape_is_read_or_unreadable(
     answer = text_message(payload=payload, labelIds=labels, internalDate=date, sizeEstimate=size)
 
     if isinstance(payload, dict):
-        assert isinstance(read_answer(answer, {}), Message)
+        assert isinstance(read_whole(answer), Message)
     else:
         with pytest.raises(UnreadableMessage):
-            read_answer(answer, {})
+            read_whole(answer)
 
 
 def test_a_tree_nested_a_thousand_deep_does_not_exhaust_the_stack() -> None:
@@ -210,7 +216,7 @@ def test_a_tree_nested_a_thousand_deep_does_not_exhaust_the_stack() -> None:
         payload = {"mimeType": "multipart/mixed", "parts": [payload]}
 
     with pytest.raises(UnreadableMessage) as caught:
-        read_answer(text_message(payload=payload), {})
+        read_whole(text_message(payload=payload))
     assert caught.value.reason == "too_deep"
     assert list_large_texts({"payload": payload}) == ()
 
@@ -248,17 +254,44 @@ def test_a_message_of_a_thousand_large_texts_costs_a_few_reads() -> None:
 def test_a_large_text_takes_its_place_and_one_left_out_says_where_it_is() -> None:
     answer = text_message(payload=large("a", size=6_200_000))
 
-    assert read_answer(answer, {"a": b"read apart"}).text.strip() == "read apart"
-    assert read_answer(answer, {}).text == "[The text, 6.2 MB, is left out here. The whole message is in Gmail.]"
+    assert read_whole(answer, {"a": b"read apart"}).text.strip() == "read apart"
+    assert read_whole(answer).text == "[The text, 6.2 MB, is left out here. The whole message is in Gmail.]"
 
 
-@pytest.mark.parametrize("mime_type", ["text/plain", "multipart/mixed", "multipart/alternative"])
-def test_a_message_read_by_its_headers_alone_says_where_the_rest_is(mime_type: str) -> None:
-    answer = text_message(payload={"mimeType": mime_type}, sizeEstimate=61_000_000)
+PAYLOADS_WITH_CONTENT: list[dict[str, Any]] = [
+    {"mimeType": "text/plain"},
+    {"mimeType": "text/plain", "body": {"data": "aGk", "size": 2}},
+    {"mimeType": "multipart/mixed", "parts": [large("a"), {"mimeType": "image/png", "filename": "x.png", "body": {}}]},
+    {"mimeType": "text/plain", "parts": [{"parts": [{}] * 3000}]},
+]
 
-    assert read_answer(answer, {}).text == "[The text, 61.0 MB, is left out here. The whole message is in Gmail.]"
+
+@pytest.mark.parametrize("payload", PAYLOADS_WITH_CONTENT)
+def test_of_a_message_that_is_too_large_nothing_but_headers_is_read_and_the_text_says_so(
+    payload: dict[str, Any],
+) -> None:
+    payload = {**payload, "headers": [{"name": "Subject", "value": "Huge"}]}
+    message = read_download(drop_content(text_message(payload=payload, sizeEstimate=61_000_000)))
+
+    assert message.headers_only
+    assert (message.header("Subject"), message.size, message.attachments) == ("Huge", 61_000_000, ())
+    assert message.text == "[This message, 61.0 MB, is too large to be read here. All of it is in Gmail.]"
+
+
+def test_dropping_content_leaves_the_answer_itself_as_it_is() -> None:
+    answer = text_message()
+    kept = drop_content(answer)
+
+    assert "body" in answer["payload"]
+    assert "body" not in kept.answer["payload"]
+
+
+@pytest.mark.parametrize("payload", [None, [], 1])
+def test_what_is_too_large_and_can_not_be_a_message_is_unreadable(payload: object) -> None:
+    with pytest.raises(UnreadableMessage):
+        read_download(drop_content(text_message(payload=payload)))
 
 
 @pytest.mark.parametrize("payload", [{}, {"body": {}}, {"parts": []}, {"body": {"data": ""}}])
 def test_a_message_without_content_says_nothing(payload: dict[str, Any]) -> None:
-    assert read_answer(text_message(payload=payload), {}).text == ""
+    assert read_whole(text_message(payload=payload)).text == ""
