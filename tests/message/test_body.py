@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable
 
 import pytest
 
 from inbox_loop.message.mime import Part
-from inbox_loop.message.model import Attachment, Header, Message
+from inbox_loop.message.model import Attachment, Header, Message, Unquoted
 
 ReadPart = Callable[[Part], Message]
 
@@ -180,6 +181,42 @@ def test_a_forwarded_message_shows_its_headers_and_its_text(read_part: ReadPart)
     outer = Part("message/rfc822", "", (), None, 0, (inner,))
     text = read_part(multi("mixed", leaf("text/plain", "See below."), outer)).text
     assert text == f"See below.\n\n{FORWARDED}\nFrom: René <r@example.com>\nSubject: Café\n\nThe parcel was open."
+
+
+WROTE = "On Mon, 30 Nov 2026 at 10:12, Ada Winter <ada@example.com> wrote:"
+QUOTE = f"{WROTE}\n> Tuesday?"
+
+
+def test_what_a_forwarded_message_quotes_is_content(read_part: ReadPart) -> None:
+    inner = leaf("text/plain", f"The parcel was open.\n\n{QUOTE}", From="r@example.com")
+    root = multi(
+        "mixed", leaf("text/plain", f"See below.\n\n{QUOTE}"), Part("message/rfc822", "", (), None, 0, (inner,))
+    )
+    message = read_part(root)
+    assert message.unquoted is not None
+    assert message.unquoted.text == (
+        f"See below.\n\n{FORWARDED}\nFrom: r@example.com\n\nThe parcel was open.\n\n{QUOTE}"
+    )
+
+
+def test_each_part_is_cut_by_itself_and_a_part_that_is_all_quote_goes(read_part: ReadPart) -> None:
+    root = multi("mixed", leaf("text/plain", "Look:"), leaf("image/png", b"1", name="a.png"), leaf("text/plain", QUOTE))
+    message = read_part(root)
+    assert message.text == f"Look:\n\n{QUOTE}"
+    assert message.unquoted == Unquoted("Look:", len(QUOTE))
+
+
+def test_of_an_alternative_the_part_that_is_read_is_the_one_that_is_cut(read_part: ReadPart) -> None:
+    answer = f"<p>{HTML_TEXT}</p><p>{html.escape(WROTE)}</p><blockquote>Tuesday?</blockquote>"
+    message = read_part(multi("alternative", leaf("text/plain", PLACEHOLDER), leaf("text/html", answer)))
+    assert message.text == f"{HTML_TEXT}\n\n{WROTE}\n\nTuesday?"
+    assert message.unquoted == Unquoted(HTML_TEXT, len(f"\n\n{WROTE}\n\nTuesday?"))
+
+
+@pytest.mark.parametrize("part", [leaf("application/ms-tnef", b"1", name="WINMAIL.DAT"), leaf("application/ms-tnef")])
+def test_winmail_dat_is_named_where_it_is_all_there_is(read_part: ReadPart, part: Part) -> None:
+    assert read_part(multi("mixed", part)).text == "[The content is in winmail.dat, which only Outlook opens.]"
+    assert read_part(multi("mixed", leaf("text/plain", "Hi"), part)).text == "Hi"
 
 
 def test_a_forwarded_message_that_was_not_taken_apart_is_read_too(read_part: ReadPart) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given
@@ -15,6 +18,7 @@ from inbox_loop.message.html_text import (
     render_html,
     strip_tags,
 )
+from inbox_loop.message.quote_marks import Mark
 
 
 @pytest.mark.parametrize(
@@ -112,6 +116,49 @@ def test_html_is_rendered_up_to_the_limits_and_stripped_beyond() -> None:
     assert str(render_html(list_item)) == "  * a"
     assert str(render_html(list_item + " " * MAX_RENDERED_CHARACTERS)) == "a"
     assert str(render_html("<div>" * MAX_RENDERED_DEPTH + list_item)) == "a"
+
+
+def test_the_lines_of_a_quote_have_an_edge_and_every_line_keeps_its_mark() -> None:
+    source = (
+        "Yes.<div class=gmail_attr>Ada wrote:</div><blockquote type=cite><p>One<br>two</p>"
+        "<blockquote>three</blockquote></blockquote><blockquote>four</blockquote><ul><li>five</ul>"
+        "<div id=divRplyFwdMsg>From: Ada<br>Sent: Monday</div>six"
+    )
+    rendered = render_html(source)
+    assert [(line, mark) for line, mark in zip(rendered.lines, rendered.marks, strict=True) if line] == [
+        ("Yes.", None),
+        ("Ada wrote:", Mark.ATTRIBUTION),
+        ("> One", Mark.QUOTE),
+        ("> two", Mark.QUOTE),
+        ("> three", Mark.QUOTE),
+        ("four", Mark.BLOCK),
+        ("  * five", None),
+        ("From: Ada", Mark.HEADERS),
+        ("Sent: Monday", Mark.HEADERS),
+        ("six", None),
+    ]
+
+
+def test_a_sender_cannot_forge_a_mark() -> None:
+    rendered = render_html("<p mark=quote>One</p><quote>Two</quote><mark>&#2;Three</mark>")
+    assert set(rendered.marks) == {None}
+
+
+@pytest.fixture
+def impatient_threads() -> Iterator[None]:
+    """Threads take turns as often as they can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("impatient_threads")
+def test_threads_that_render_at_once_get_the_text_of_their_own_message() -> None:
+    words = [f"word{number}" for number in range(500)]
+    with ThreadPoolExecutor(8) as pool:
+        texts = list(pool.map(lambda word: str(render_html(f"<p>{word}</p>{word}")), words))
+    assert texts == [f"{word}\n\n{word}" for word in words]
 
 
 def test_the_charset_a_document_names_is_found() -> None:

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from inbox_loop.errors import UnreadableMessage
 from inbox_loop.message.mime import Part, walk
-from inbox_loop.message.model import Header, Message
+from inbox_loop.message.model import Header, Message, Unquoted
 from inbox_loop.message.raw import MAX_PARSED_PARTS, parse_mail
-from inbox_loop.message.read import MAX_DEPTH, MAX_HEADERS, MAX_PARTS, read_message
+from inbox_loop.message.read import MAX_DEPTH, MAX_HEADERS, MAX_PARTS, read_headers, read_message
 from inbox_loop.message.readable import MAX_TEXT_CHARACTERS
 
 ReadPart = Callable[[Part], Message]
@@ -27,6 +27,7 @@ EMPTY = Part("text/plain", "", (), b"", 0)
 
 def texts_of(message: Message) -> Iterator[str]:
     yield message.text
+    yield message.unquoted.text if message.unquoted else ""
     yield message.mime_type
     for header in message.headers:
         yield from (header.name, header.value)
@@ -57,6 +58,46 @@ def test_headers_are_decoded_clean_one_line_and_in_order(read_raw: ReadRaw) -> N
 def test_the_blanks_of_a_plain_text_are_kept(read_raw: ReadRaw) -> None:
     assert read_raw(b"\r\n\r\n  indented\r\n\r\n\r\n-- \r\nAda\r\n\r\n").text == "  indented\n\n\n-- \nAda"
     assert read_raw(b"\r\n \x00\r\n").text == ""
+
+
+WROTE = "On Mon, 30 Nov 2026 at 10:12, Tarnwick Teas <support@example.org> wrote:"
+
+
+def test_what_is_new_stands_apart_from_the_text_with_its_length(read_raw: ReadRaw) -> None:
+    quote = f"{WROTE}\n> Tuesday?"
+    message = read_raw(f"Subject: Re: Tea\n\nYes.\x00\n\n{quote}\n".encode())
+    assert message.text == f"Yes.\n\n{quote}"
+    assert message.unquoted == Unquoted("Yes.", len(f"\n\n{quote}"))
+    assert message.cleaned == 1
+
+
+@pytest.mark.parametrize("body", ["Yes.", f"{WROTE}\n> Tuesday?", "> Tuesday?", ""])
+def test_without_a_quote_or_without_anything_else_nothing_stands_apart(read_raw: ReadRaw, body: str) -> None:
+    message = read_raw(f"Subject: Re: Tea\n\n{body}".encode())
+    assert (message.text, message.unquoted) == (body, None)
+
+
+def test_an_encoded_subject_says_that_a_mail_is_passed_on(read_raw: ReadRaw) -> None:
+    message = read_raw(f"Subject: =?utf-8?Q?Fwd=3A_Tea?=\n\nSee this.\n\n{WROTE}\n> Tuesday?".encode())
+    assert message.unquoted is None
+
+
+def test_of_a_message_that_is_too_large_only_the_headers_are_read() -> None:
+    text = Part("text/plain", "notes.txt", (), b"never looked at", 15)
+    subject = Header("Subject", "=?utf-8?Q?Caf=C3=A9?=")
+    for parts in ((), (text,) * (MAX_PARTS + 1)):
+        message = read_headers(
+            message_id="a",
+            thread_id="b",
+            labels=("INBOX",),
+            internal_date=datetime(2026, 11, 23, tzinfo=UTC),
+            size=31_200_000,
+            root=Part("multipart/mixed", "", (subject,), None, 0, parts),
+        )
+        assert (message.header("Subject"), message.mime_type, message.size) == ("Café", "multipart/mixed", 31_200_000)
+        assert message.text == "[This message, 31.2 MB, is too large to be read here. All of it is in Gmail.]"
+        assert message.headers_only
+        assert (message.unquoted, message.attachments, message.cleaned) == (None, (), 0)
 
 
 def test_missing_headers_are_empty(read_raw: ReadRaw) -> None:
