@@ -142,7 +142,7 @@ def test_a_long_thread_is_read_by_one_call(open_desk: Callable[..., Desk]) -> No
     assert report.created == 10
     assert desk.methods().count("threads.get") == 1
     assert desk.methods().count("messages.get") == 0
-    assert report.quota_units == 1 + 5 + 40
+    assert report.quota_units == 1 + 5 + 5 + 40
 
 
 def test_a_deleted_task_stays_deleted_whatever_re_reads_the_mail(desk: Desk) -> None:
