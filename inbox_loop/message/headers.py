@@ -1,6 +1,7 @@
 """Header values to text: unfolding, and encoded words (RFC 2047) as they come in real mail.
 
-Lives here: ``decode_header``. Not here: lists of addresses (``addresses.py``), parameters (``parameters.py``).
+Lives here: ``decode_header``, and the way back to bytes that were never encoded. Not here: lists of addresses
+(``addresses.py``), parameters (``parameters.py``).
 
 Taken as they come: words without white space around them or inside of quotes, with blanks inside, with wrong padding,
 of unknown charsets, split in the middle of a character; and text that was never encoded at all.
@@ -50,6 +51,11 @@ def decode_header(raw: str) -> str:
     return "".join(decoded)
 
 
+def restore_bytes(text: str) -> bytes:
+    """The bytes of ``text`` in UTF-8, those that a parser smuggled in as surrogates as they were. Never fails."""
+    return _OTHER_SURROGATE.sub("\ufffd", text).encode("utf-8", errors="surrogateescape")
+
+
 def _split_words(text: str) -> list[_Piece]:
     pieces: list[_Piece] = []
     # A word can't begin after the last end of one; not looking there keeps a header of many beginnings quick.
@@ -85,8 +91,7 @@ def _decode_base64(data: bytes) -> bytes:
 def _decode_raw_bytes(text: str) -> str:
     """Undo what parsers do with 8-bit headers: bytes smuggled as surrogates, or each as a Latin-1 character."""
     if _SMUGGLED_BYTE.search(text):
-        data = _OTHER_SURROGATE.sub("\ufffd", text).encode("utf-8", errors="surrogateescape")
-        return decode_text(data, None)
+        return decode_text(restore_bytes(text), None)
     if text.isascii():
         return text
     try:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import unquote_to_bytes
 
 from inbox_loop.message.charset import decode_labelled
-from inbox_loop.message.headers import decode_header
+from inbox_loop.message.headers import decode_header, restore_bytes
 
 _FOLD = re.compile(r"[\r\n]+[ \t]*")
 # Up to the next semicolon that is outside of quotes; a quote that never ends goes on to the end.
@@ -74,18 +74,18 @@ def _join(sections: list[_Section]) -> str:
         # A sender that splits an encoded word over sections: joined first, decoded after.
         return decode_header("".join(section.text for section in ordered))
     charset, first = _split_charset(ordered[0])
-    data = [first] + [
-        unquote_to_bytes(section.text) if section.extended else section.text.encode("utf-8", errors="replace")
-        for section in ordered[1:]
-    ]
+    data = [first] + [_read_bytes(section) for section in ordered[1:]]
     return decode_labelled(b"".join(data), charset)
 
 
+def _read_bytes(section: _Section) -> bytes:
+    data = restore_bytes(section.text)
+    return unquote_to_bytes(data) if section.extended else data
+
+
 def _split_charset(first: _Section) -> tuple[str, bytes]:
-    if not first.extended:
-        return "", first.text.encode("utf-8", errors="replace")
     charset, quote, rest = first.text.partition("'")
     _language, second_quote, text = rest.partition("'")
-    if not (quote and second_quote):
-        return "", unquote_to_bytes(first.text.encode("utf-8", errors="replace"))
-    return charset, unquote_to_bytes(text.encode("utf-8", errors="replace"))
+    if not (first.extended and quote and second_quote):
+        return "", _read_bytes(first)
+    return charset, _read_bytes(replace(first, text=text))

@@ -37,6 +37,11 @@ from inbox_loop.message.parameters import parse_parameters
             'a; filename*0="=?utf-8?Q?caf=C3"; filename*1="=A9.txt?="', "café.txt", id="an encoded word, continued"
         ),
         pytest.param('a; filename="caf\udcc3\udca9.txt"', "café.txt", id="raw bytes"),
+        pytest.param(
+            "a; filename*0*=utf-8''caf; filename*1*=\udcc3\udca9; filename*2=\udcc3\udca9.txt",
+            "caféé.txt",
+            id="raw bytes, continued",
+        ),
         pytest.param('a;\r\n filename="a.txt"', "a.txt", id="folded"),
         pytest.param('a; filename="C:\\Users\\ada\\a.txt"', "a.txt", id="a Windows path"),
         pytest.param('a; filename="../../etc/passwd"', "passwd", id="a path that climbs"),
