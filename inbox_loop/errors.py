@@ -86,6 +86,12 @@ class NoSuchMessage(UsageError):
     code = "message.unknown"
 
 
+class MessageSettled(UsageError):
+    """The message has an outcome that the step asked for does not change; the hint names the one that does."""
+
+    code = "message.settled"
+
+
 class NoSuchTenant(UsageError):
     """No tenant has this slug."""
 
@@ -244,6 +250,12 @@ class ResultLost(InboxLoopError):
     code = "result.lost"
 
 
+class ReaderUnavailable(Unreachable):
+    """No process can be started to read messages in. It says nothing about any message."""
+
+    code = "reader.unavailable"
+
+
 class EmbeddedUnavailable(Unreachable):
     """The private Postgres could not be started; the hint says what is missing."""
 
@@ -263,6 +275,12 @@ class MessageGone(InboxLoopError):
     """Gmail answered 404 for this message: deleted, a replaced draft, or not visible yet."""
 
     code = "message.gone"
+
+
+class NoTaskMade(InboxLoopError):
+    """A person asked for a task of a message, and it made none, or none yet; the ledger has the reason."""
+
+    code = "message.no_task"
 
 
 class UnreadableMessage(InboxLoopError):
