@@ -1,0 +1,1 @@
+"""Reading a downloaded message in a process of its own, within limits of time and memory."""
