@@ -16,11 +16,14 @@ from inbox_loop.gmail.auth import Credentials
 from inbox_loop.gmail.mailbox import GoogleMailbox
 from inbox_loop.loop.mailbox import Mailbox, PassLimits
 from inbox_loop.policy import Policy
+from inbox_loop.reader.limits import ReadingLimits
+from inbox_loop.reader.pool import ReadingPool
 from inbox_loop.repository.database import Database
 from inbox_loop.repository.loop_store import PostgresLoopStore
-from inbox_loop.settings import MailboxSettings, Settings
+from inbox_loop.settings import MailboxSettings, ReadingSettings, Settings
 
 HINT = "Add a [[mailboxes]] section with name and token_file to the configuration."
+MEBIBYTE = 1024 * 1024
 
 
 def choose_mailboxes(settings: Settings, name: str | None) -> tuple[MailboxSettings, ...]:
@@ -44,19 +47,25 @@ def open_mailboxes(
 ) -> Iterator[dict[str, Mailbox]]:
     """The mailboxes by name, ready for passes; ``stop`` ends every wait for Gmail with ``Stopped``.
 
-    Asks nobody: a sign-in that is missing shows when a pass needs it, so that it holds up no other mailbox.
+    Asks nobody: a sign-in that is missing shows when a pass needs it, so that it holds up no other mailbox. All read
+    their messages in the same few processes, which are started when there is something to read.
     """
     with ExitStack() as stack:
-        yield {each.name: stack.enter_context(_open_mailbox(settings, each, database, stop)) for each in chosen}
+        pool = stack.enter_context(closing(ReadingPool(_limits_of(settings.reading))))
+        yield {each.name: stack.enter_context(_open_mailbox(settings, each, database, pool, stop)) for each in chosen}
+
+
+def _limits_of(reading: ReadingSettings) -> ReadingLimits:
+    return ReadingLimits(cpu_seconds=reading.cpu_seconds, memory_bytes=reading.memory_megabytes * MEBIBYTE)
 
 
 @contextmanager
 def _open_mailbox(
-    settings: Settings, each: MailboxSettings, database: Database, stop: threading.Event
+    settings: Settings, each: MailboxSettings, database: Database, pool: ReadingPool, stop: threading.Event
 ) -> Iterator[Mailbox]:
     credentials = Credentials(each.token_file, timeout_seconds=settings.gmail.timeout_seconds, mailbox=each.name)
     policy = settings.policy
-    with closing(GoogleMailbox(each.name, credentials, settings.gmail, stop)) as gmail:
+    with closing(GoogleMailbox(each.name, credentials, settings.gmail, stop, read_download=pool.read)) as gmail:
         yield Mailbox(
             name=each.name,
             tenant=each.tenant,
