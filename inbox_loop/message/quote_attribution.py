@@ -24,6 +24,8 @@ MAX_QUESTIONS = 120
 _COLONS = (":", "\uff1a")
 _ADDRESS = re.compile(r"[^\s@<>()\[\]\"]{1,64}+@[^\s@<>()\[\]\"]{1,255}+")
 _MOMENT = re.compile(r"(?<!\d)\d{4}(?!\d)|(?<!\d)\d{1,2}[:.]\d{2}(?!\d)")
+# A person says so of someone; mail programs write the name.
+_SAID = re.compile(r"\b(?:i|you|he|she|we|they) wrote:$", re.IGNORECASE)
 _DIGIT = re.compile(r"\d")
 _DECORATION = "-*_ \t\u00a0"
 _PATTERNS = tuple(
@@ -74,7 +76,7 @@ def could_end_attribution(line: str) -> bool:
 def is_known_attribution(snippet: str) -> bool:
     """Whether one of the libraries takes ``snippet``, one line, for an attribution. It has to have a number in it."""
     line = _tidy(snippet)
-    if _DIGIT.search(line) is None:
+    if _DIGIT.search(line) is None or _SAID.search(line):
         return False
     if any(pattern.fullmatch(line) for pattern in _PATTERNS):
         return True
@@ -85,7 +87,7 @@ def is_known_attribution(snippet: str) -> bool:
 def is_likely_attribution(snippet: str) -> bool:
     """Whether ``snippet`` has what every attribution has: a moment, and an address or a verb, before a colon."""
     line = _tidy(snippet)
-    if not line.endswith(":"):
+    if not line.endswith(":") or _SAID.search(line):
         return False
     written = any(verb in line.casefold() for verb in VERBS)
     return _MOMENT.search(_ADDRESS.sub("", line)) is not None and (written or _ADDRESS.search(line) is not None)

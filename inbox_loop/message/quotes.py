@@ -98,9 +98,15 @@ class _Cutter:
                 return _Tail(index, is_quote=False)
             start = self._find_tail_start(index)
             if start is not None:
-                quoted = first_own < start and not points_below("\n".join(self._lines[first_own:start]))
-                return _Tail(self._include_rule(start), is_quote=True) if quoted else _Tail(start, is_quote=False)
+                return self._judge_tail(first_own, start)
         return _Tail(len(self._lines), is_quote=False)
+
+    def _judge_tail(self, first_own: int, start: int) -> _Tail:
+        """A quote only where an answer stands above that does not lead down into it; a mail passed on otherwise."""
+        above = "\n".join(self._lines[first_own:start])
+        start = self._include_rule(start)
+        led_up_to = self._introduces(start) or points_below(above)
+        return _Tail(start, is_quote=self._standing is Standing.ANSWER and above != "" and not led_up_to)
 
     def _find_tail_start(self, index: int) -> int | None:
         """Where a quote without edges starts whose first sign is the line at ``index``; None if that is no sign."""
@@ -242,9 +248,7 @@ class _Cutter:
 def _has_attribution(head: list[str]) -> bool:
     """Whether the first lines of a quote say what is quoted, as Apple Mail and Yahoo write it."""
     attributions = Attributions(head)
-    return any(
-        attributions.find_start(index) is not None or begins_like_headers(head, index) for index in range(len(head))
-    )
+    return any(attributions.find_start(index) is not None or is_header_block(head, index) for index in range(len(head)))
 
 
 def _take_edge_off(line: str) -> str:

@@ -45,7 +45,16 @@ def test_an_attribution_is_known_in_the_languages_of_mail_programs(line: str) ->
 
 @pytest.mark.parametrize(
     "line",
-    ["wrote:", "Ada wrote:", "My order of 30 November 2026:", "Ring ada@example.com:", "On Monday at ten:", ":", ""],
+    [
+        "wrote:",
+        "Ada wrote:",
+        "On 30.11.2026 you wrote:",
+        "My order of 30 November 2026:",
+        "Ring ada@example.com:",
+        "On Monday at ten:",
+        ":",
+        "",
+    ],
 )
 def test_a_line_without_moment_or_without_sender_is_no_attribution(line: str) -> None:
     assert Attributions([line]).find_start(0) is None
