@@ -54,25 +54,34 @@ WAITING_REASONS = {
 }
 REASONS = {**SKIPPED_REASONS, **QUARANTINE_REASONS, **WAITING_REASONS}
 
+# In what a reader can do, the place of the message's own id.
+_ID = "MESSAGE_ID"
+_RETRY = f"inbox-loop messages retry {_ID}"
+_MAKE_TASK = f"If it asks for something: inbox-loop messages make-task {_ID}"
+
 _NEXT = {
-    MessageState.PENDING: "Nothing: the next poll whose time has come reads it.",
+    MessageState.PENDING: f"Nothing: the next poll whose time has come reads it. To read it now: {_RETRY}",
     MessageState.TASK: "Nothing.",
-    MessageState.SKIPPED: "Nothing.",
-    MessageState.QUARANTINED: "Look at it in Gmail. The log has an error message.quarantined from that moment.",
-    MessageState.GONE: "Nothing: it was deleted in Gmail before it could be read.",
+    MessageState.SKIPPED: _MAKE_TASK,
+    MessageState.QUARANTINED: "Look at it in Gmail. The log has an error message.quarantined from that moment. To try "
+    f"again: {_RETRY}",
+    MessageState.GONE: f"Nothing: it was deleted in Gmail before it could be read. If it is back there: {_RETRY}",
 }
-_LABELS = "Nothing. When its labels change in Gmail, it is looked at again."
+_LABELS = f"When its labels change in Gmail, it is looked at again. {_MAKE_TASK}"
 _NEXT_BY_REASON: dict[str, str] = {
     **{reason.value: _LABELS for reason in LABEL_REASONS},
-    "category": "If it asks for something, move it to Primary in Gmail: then it is looked at again.",
-    "own_address": "Nothing. policy.own_addresses says which senders never make a task.",
+    "category": f"When it is moved to Primary in Gmail, it is looked at again. {_MAKE_TASK}",
+    "own_address": f"policy.own_addresses says which senders make no task. {_MAKE_TASK}",
+    "rule": f"The rule is one of policy.rules in the configuration. {_MAKE_TASK}",
+    "sender_cap": f"To allow more from now on, raise policy.max_per_sender_per_hour. {_MAKE_TASK}",
     "ref_of_another_mailbox": "Look at that task: inbox-loop tasks show REF, with the ref of this message.",
-    "decision_failed": "Report the log line message.undecidable from that moment; its stack says where.",
-    "outside_range": "Run a backfill over a range that holds its date.",
-    "task_deleted": "To have the task anew: inbox-loop backfill --remint-deleted, over a range that holds its date.",
-    "bulk": "To have tasks from such mail from now on, set policy.skip_bulk = false.",
-    "auto_reply": "To have tasks from such mail from now on, set policy.skip_auto_replies = false.",
-    "bounce": "To have tasks from such mail from now on, set policy.skip_auto_replies = false.",
+    "decision_failed": "Report the log line message.undecidable from that moment; its stack says where. With a program "
+    f"that has it mended: {_RETRY}",
+    "outside_range": f"Run a backfill over a range that holds its date. {_MAKE_TASK}",
+    "task_deleted": f"To have the task anew: inbox-loop messages make-task --remint-deleted {_ID}",
+    "bulk": f"To have tasks from such mail from now on, set policy.skip_bulk = false. {_MAKE_TASK}",
+    "auto_reply": f"To have tasks from such mail from now on, set policy.skip_auto_replies = false. {_MAKE_TASK}",
+    "bounce": f"To have tasks from such mail from now on, set policy.skip_auto_replies = false. {_MAKE_TASK}",
 }
 
 
@@ -86,6 +95,11 @@ def advise(state: MessageState, reason: str | None) -> str:
     return _NEXT_BY_REASON.get(reason or "", _NEXT[state])
 
 
+def advise_on(row: LedgerRow) -> str:
+    """``advise`` with the message's own id, to be copied."""
+    return advise(row.state, row.reason).replace(_ID, row.message_id)
+
+
 def _tell(row: LedgerRow) -> Iterator[tuple[str, str]]:
     yield "seen", f"{moment(row.seen_at)}, by {_FOUND_BY[row.found_by]}"
     if row.internal_date is not None:
@@ -93,11 +107,23 @@ def _tell(row: LedgerRow) -> Iterator[tuple[str, str]]:
     yield "outcome", _outcome(row)
     if row.reason is not None:
         yield "reason", REASONS.get(row.reason, row.reason)
+    if row.rule is not None:
+        yield "rule", row.rule
+    if row.headers_only:
+        yield "read", "only its headers: it is larger than gmail.max_message_bytes"
+    if row.quote_cut_characters:
+        yield (
+            "left out",
+            (
+                f"a quote of {row.quote_cut_characters} characters; to see it: "
+                f"inbox-loop messages explain --full {row.message_id}"
+            ),
+        )
     if row.settled_at is not None:
         yield "settled", moment(row.settled_at)
     if row.ref is not None:
         yield "ref", row.ref
-    yield "what to do", advise(row.state, row.reason)
+    yield "what to do", advise_on(row)
 
 
 def _outcome(row: LedgerRow) -> str:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from inbox_loop.commands.known import check_mailbox
+from inbox_loop.commands.ledger_table import print_ledger
 from inbox_loop.commands.options import (
     ConfigOption,
     JsonOption,
@@ -15,13 +16,9 @@ from inbox_loop.commands.options import (
     TenantOption,
     read_settings,
 )
-from inbox_loop.commands.shapes import message_record
-from inbox_loop.commands.show import moment, print_records, print_table
 from inbox_loop.commands.wiring import open_tenant
 from inbox_loop.loop.ledger import MessageState
-from inbox_loop.repository.messages import LedgerRow, MessageReader
-
-_COLUMNS = ("SEEN", "MAILBOX", "MESSAGE", "STATE", "REASON", "TASK", "NEXT TRY")
+from inbox_loop.repository.messages import MessageReader
 
 
 def list_messages(
@@ -39,19 +36,4 @@ def list_messages(
     with open_tenant(settings, tenant) as (database, chosen):
         check_mailbox(database, settings, tenant=chosen, mailbox=mailbox)
         rows = MessageReader(database, tenant=chosen).list_messages(mailbox=mailbox, state=state, limit=limit)
-    if as_json:
-        print_records(message_record(row) for row in rows)
-    else:
-        print_table(_COLUMNS, (_row(row) for row in rows))
-
-
-def _row(row: LedgerRow) -> tuple[str, ...]:
-    return (
-        moment(row.seen_at),
-        row.mailbox,
-        row.message_id,
-        row.state.value,
-        row.reason or "-",
-        "-" if row.task_number is None else str(row.task_number),
-        moment(row.next_attempt_at) if row.state is MessageState.PENDING else "-",
-    )
+    print_ledger(rows, as_json=as_json)

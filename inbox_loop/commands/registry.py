@@ -58,6 +58,8 @@ COMMANDS: Table = {
         {
             "list": "messages_list:list_messages",
             "explain": "messages_explain:explain_message",
+            "retry": "messages_retry:retry_messages",
+            "make-task": "messages_make_task:make_task",
         },
     ),
     "outbox": Group(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from inbox_loop.message.model import Message
 from inbox_loop.repository.messages import LedgerRow
 from inbox_loop.repository.tasks import Activity
 from inbox_loop.task import Task
@@ -46,6 +47,22 @@ def activity_record(activity: Activity) -> dict[str, object]:
     return {"at": activity.at, "kind": activity.kind, "actor": activity.actor, "detail": dict(activity.detail)}
 
 
+def full_message_record(message: Message) -> dict[str, object]:
+    """A message with all of its text, and what is left of it without quotes, null when nothing was cut."""
+    return {
+        "subject": message.header("Subject"),
+        "from": list(message.header_values("From")),
+        "to": list(message.header_values("To")),
+        "cc": list(message.header_values("Cc")),
+        "attachments": [
+            {"name": each.name, "mime_type": each.mime_type, "size": each.size} for each in message.attachments
+        ],
+        "text": message.text,
+        "unquoted": None if message.unquoted is None else message.unquoted.text,
+        "headers_only": message.headers_only,
+    }
+
+
 def message_record(row: LedgerRow) -> dict[str, object]:
     """A row of the ledger."""
     return {
@@ -55,6 +72,7 @@ def message_record(row: LedgerRow) -> dict[str, object]:
         "ref": row.ref,
         "state": row.state,
         "reason": row.reason,
+        "rule": row.rule,
         "attempts": row.attempts,
         "next_attempt_at": row.next_attempt_at,
         "seen_at": row.seen_at,

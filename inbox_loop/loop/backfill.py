@@ -7,11 +7,10 @@ where the daemon or the next backfill finds it. Safe to stop and to start again 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import TypeVar
 
 from inbox_loop.errors import Stopped
 from inbox_loop.loop.discover import discover_listing
@@ -22,8 +21,8 @@ from inbox_loop.loop.ports import MessageId, StoreTransaction
 from inbox_loop.loop.query import listing_query
 from inbox_loop.loop.register import find_or_register
 from inbox_loop.loop.report import Discovered, Meter, PassReport, Tally
+from inbox_loop.loop.steps import bound_steps
 
-T = TypeVar("T")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -80,28 +79,18 @@ def backfill_once(mailbox: Mailbox, request: BackfillRequest, show: Callable[[Ba
             wanted=request.wanted,
             remint=request.remint_deleted,
         )
-        for found in _bounded(mailbox, pages):
+        for found in bound_steps(mailbox, pages):
             progress = replace(progress, found=progress.found + found)
             show(progress)
         _record_coverage(mailbox, row, request)
         progress = replace(progress, remaining=mailbox.store.count_pending())
-        for done in _bounded(mailbox, ingest_batches(mailbox, row.address)):
+        for done in bound_steps(mailbox, ingest_batches(mailbox, row.address)):
             progress = replace(progress, tally=progress.tally + done, remaining=max(0, progress.remaining - done.total))
             show(progress)
         complete = not mailbox.store.find_due(1)
     except Stopped:
         complete = False
     return meter.report(found=progress.found, tally=progress.tally, cursor=row.cursor, complete=complete)
-
-
-def _bounded(mailbox: Mailbox, steps: Iterator[T]) -> Iterator[T]:
-    """The same steps, each within the pass's deadline."""
-    while True:
-        with mailbox.gmail.within(mailbox.limits.deadline_seconds):
-            step = next(steps, None)
-        if step is None:
-            return
-        yield step
 
 
 def _record_coverage(mailbox: Mailbox, row: MailboxRow, request: BackfillRequest) -> None:

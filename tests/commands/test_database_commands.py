@@ -21,7 +21,7 @@ from inbox_loop.repository.tasks import TaskStore
 from inbox_loop.repository.tenants import ensure_tenant
 from inbox_loop.task import TaskDraft
 
-MESSAGE_KEYS = ["mailbox", "message_id", "thread_id", "ref", "state", "reason", "attempts", "next_attempt_at"]
+MESSAGE_KEYS = ["mailbox", "message_id", "thread_id", "ref", "state", "reason", "rule", "attempts", "next_attempt_at"]
 MESSAGE_KEYS += ["seen_at", "task_number"]
 
 

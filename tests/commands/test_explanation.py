@@ -62,6 +62,29 @@ def test_a_reason_without_words_is_told_by_its_code() -> None:
     assert dict(explain(replace(ROW, state=MessageState.QUARANTINED, reason="no_labels")))["reason"] == "no_labels"
 
 
+def test_the_rule_that_decided_is_named_after_the_reason() -> None:
+    row = replace(ROW, state=MessageState.SKIPPED, reason=SkipReason.RULE, rule="newsletters", task_number=None)
+    story = dict(explain(row))
+    assert (story["reason"], story["rule"]) == ("a rule of the configuration says so", "newsletters")
+
+
+def test_what_a_task_leaves_out_is_told_with_the_way_to_see_it() -> None:
+    story = dict(explain(replace(ROW, quote_cut_characters=120, headers_only=True)))
+    assert story["left out"] == "a quote of 120 characters; to see it: inbox-loop messages explain --full a1"
+    assert "gmail.max_message_bytes" in story["read"]
+
+
+@pytest.mark.parametrize("reason", [reason for reason in SkipReason if reason is not SkipReason.TASK_DELETED])
+def test_whatever_a_message_was_skipped_for_comes_with_the_way_to_make_a_task_of_it(reason: SkipReason) -> None:
+    row = replace(ROW, state=MessageState.SKIPPED, reason=reason, task_number=None, task_status=None)
+    assert dict(explain(row))["what to do"].endswith("inbox-loop messages make-task a1")
+
+
+@pytest.mark.parametrize("state", [MessageState.QUARANTINED, MessageState.GONE, MessageState.PENDING])
+def test_what_was_not_read_comes_with_the_way_to_try_again(state: MessageState) -> None:
+    assert dict(explain(replace(ROW, state=state, task_number=None)))["what to do"].endswith("messages retry a1")
+
+
 def test_a_deleted_task_comes_with_the_way_to_have_it_anew() -> None:
     row = replace(ROW, state=MessageState.SKIPPED, reason=SkipReason.TASK_DELETED, task_number=None, task_status=None)
     assert "--remint-deleted" in dict(explain(row))["what to do"]
