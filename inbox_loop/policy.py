@@ -1,37 +1,24 @@
-"""Which message becomes a task, and what the task says.
+"""Which message becomes a task.
 
-Lives here: ``decide``, the reasons for making no task, and the draft. Not here: how a message is read (``message/``),
-and what is done with a decision (``loop/ingest.py``).
+Lives here: ``decide``, and the reasons for making no task. Not here: how a message is read (``message/``), what the
+task says (``draft.py``), and what is done with a decision (``loop/ingest.py``).
 
-Labels are looked at first, then the sender, then what the headers say of how the mail came to be. Losing an ask is
-worse than one task too many, so mail is only skipped on a sign that it asks nothing of anybody (``signs.py``):
-auto-replies, bounces, bulk, and what Gmail files under Promotions, Social or Forums.
+Gmail's own labels are looked at first, then whether the sender is oneself, then the operator's rules (``rules.py``).
+Where no rule fits, the headers tell how the mail came to be. Losing an ask is worse than one task too many, so such
+mail is only skipped on a sign that it asks nothing of anybody (``signs.py``): auto-replies, bounces, bulk, and what
+Gmail files under Promotions, Social or Forums.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC
 from enum import StrEnum
 
-from inbox_loop.message.addresses import parse_addresses
-from inbox_loop.message.clean import clean_line, cut_to_bytes
-from inbox_loop.message.link import gmail_url
+from inbox_loop.draft import MAX_ADDRESS_CHARACTERS, make_draft
 from inbox_loop.message.model import Message
-from inbox_loop.ref import Ref
+from inbox_loop.rules import Rule, Verdict, find_rule
 from inbox_loop.signs import has_empty_path, is_auto_reply, is_bounce, is_list, senders
-from inbox_loop.task import MAX_BODY_BYTES, MAX_TITLE_CHARACTERS, TaskDraft
-
-NO_SUBJECT = "(no subject)"
-# Of what a task keeps of its message. The rest is counted; the mail itself has all of it.
-MAX_RECIPIENTS = 100
-MAX_ATTACHMENTS = 100
-MAX_ADDRESS_CHARACTERS = 320
-MAX_NAME_CHARACTERS = 255
-
-_ELLIPSIS = "…"
-_CUT = "\n\n[The text is cut here. The whole message is in Gmail.]"
+from inbox_loop.task import TaskDraft
 
 
 class SkipReason(StrEnum):
@@ -57,11 +44,21 @@ class SkipReason(StrEnum):
     """It came before or after the dates that were asked for. Found by ingest, never by ``decide``."""
 
 
-LABEL_REASONS = frozenset({SkipReason.DRAFT, SkipReason.SENT, SkipReason.SPAM, SkipReason.TRASH, SkipReason.CATEGORY})
+LABEL_REASONS = frozenset(
+    {
+        SkipReason.DRAFT,
+        SkipReason.SENT,
+        SkipReason.SPAM,
+        SkipReason.TRASH,
+        SkipReason.CATEGORY,
+        SkipReason.RULE,
+    }
+)
 """The reasons that rest on labels a person can change: such a message is looked at again when its labels do.
 
 Mail is taken out of spam and trash, or moved from Promotions to Primary; one's own sent mail is moved to the inbox as a
-reminder; a draft is sent. A chat stays a chat. Bulk is not here: a list stays a list wherever its mail is moved.
+reminder; a draft is sent; a rule may speak of labels. A chat stays a chat. Bulk is not here: a list stays a list
+wherever its mail is moved.
 """
 
 # In this order; SENT counts only without INBOX, because a message to oneself has both.
@@ -77,14 +74,17 @@ _KEPT_CATEGORIES = frozenset({"CATEGORY_PERSONAL", "CATEGORY_UPDATES"})
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What a mailbox's operator wants to have skipped. Own addresses compare without regard to case."""
+    """What a mailbox's operator wants to become of mail."""
 
     own_addresses: frozenset[str]
+    """Compared without regard to case, and as they are written: ``me+shop@`` is another address than ``me@``."""
     skip_bulk: bool
     skip_auto_replies: bool
     """Bounces as well: both are what a machine sends in answer."""
     max_per_sender_per_hour: int = 200
     """How many tasks the mail of one sender makes in one hour, by internalDate. Kept by ingest, not by ``decide``."""
+    rules: tuple[Rule, ...] = ()
+    """The first that fits decides. They come after own addresses, and before what the headers say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,31 +110,30 @@ def decide(message: Message, policy: Policy, *, mailbox: str, account: str, proj
 
     Raises ``InvalidRef`` if Gmail's ids are not what they are known to be.
     """
-    reason = _find_reason(message, policy)
+    reason = _find_label_reason(message.labels) or _find_sender_reason(message, policy.own_addresses)
     if reason is not None:
         return Skip(reason)
-    return decide_insisted(message, policy, mailbox=mailbox, account=account, project=project)
+    rule = find_rule(message, policy.rules)
+    if rule is not None and rule.verdict is Verdict.SKIP:
+        return Skip(SkipReason.RULE, rule.name)
+    reason = None if rule else _find_header_reason(message, policy)
+    if reason is not None:
+        return Skip(reason)
+    return _make_task(message, rule, mailbox=mailbox, account=account, project=project)
 
 
-def decide_insisted(
-    message: Message,
-    policy: Policy,  # noqa: ARG001 - its rules will say project, labels and priority
-    *,
-    mailbox: str,
-    account: str,
-    project: str | None,
-) -> MakeTask:
-    """``decide`` for a message of which a person wants a task, whatever speaks against it."""
-    ref = Ref(message.thread_id, message.message_id)
-    draft = TaskDraft(
-        external_ref=str(ref),
-        title=_title(message),
-        body=_body(message),
-        project=project,
-        container_ref=ref.container,
-        source=_source(message, mailbox, account),
-    )
-    return MakeTask(draft)
+def decide_insisted(message: Message, policy: Policy, *, mailbox: str, account: str, project: str | None) -> MakeTask:
+    """``decide`` for a message of which a person wants a task, whatever speaks against it.
+
+    Project, labels and priority are those of the first rule that fits and says ``task``.
+    """
+    rule = find_rule(message, [rule for rule in policy.rules if rule.verdict is Verdict.TASK])
+    return _make_task(message, rule, mailbox=mailbox, account=account, project=project)
+
+
+def _make_task(message: Message, rule: Rule | None, *, mailbox: str, account: str, project: str | None) -> MakeTask:
+    draft = make_draft(message, rule, mailbox=mailbox, account=account, project=project)
+    return MakeTask(draft, rule.name if rule else None)
 
 
 def find_sender(message: Message) -> str | None:
@@ -142,12 +141,9 @@ def find_sender(message: Message) -> str | None:
     return next((address.lower()[:MAX_ADDRESS_CHARACTERS] for address in senders(message) if address), None)
 
 
-def _find_reason(message: Message, policy: Policy) -> SkipReason | None:
-    return (
-        _find_label_reason(message.labels)
-        or _find_sender_reason(message, policy.own_addresses)
-        or (_find_answer_reason(message) if policy.skip_auto_replies else None)
-        or (_find_bulk_reason(message) if policy.skip_bulk else None)
+def _find_header_reason(message: Message, policy: Policy) -> SkipReason | None:
+    return (_find_answer_reason(message) if policy.skip_auto_replies else None) or (
+        _find_bulk_reason(message) if policy.skip_bulk else None
     )
 
 
@@ -181,57 +177,3 @@ def _find_bulk_reason(message: Message) -> SkipReason | None:
     if message.header("List-Unsubscribe") and _KEPT_CATEGORIES.isdisjoint(message.labels):
         return SkipReason.BULK
     return None
-
-
-def _title(message: Message) -> str:
-    return _cut(clean_line(message.header("Subject")).text, MAX_TITLE_CHARACTERS) or NO_SUBJECT
-
-
-def _body(message: Message) -> str:
-    if len(message.text.encode()) <= MAX_BODY_BYTES:
-        return message.text
-    return cut_to_bytes(message.text, MAX_BODY_BYTES - len(_CUT.encode())).rstrip() + _CUT
-
-
-def _source(message: Message, mailbox: str, account: str) -> Mapping[str, object]:
-    """Where the task comes from: JSON values only, and bounded, whatever the mail holds."""
-    recipients, more_recipients = _addresses(message, "To")
-    copied, more_copied = _addresses(message, "Cc")
-    source: dict[str, object] = {
-        "mailbox": mailbox,
-        "account": account,
-        "message_id": message.message_id,
-        "thread_id": message.thread_id,
-        "rfc_message_id": _cut(message.header("Message-ID"), MAX_NAME_CHARACTERS),
-        "from": ", ".join(_addresses(message, "From")[0]),
-        "to": recipients,
-        "cc": copied,
-        "internal_date": message.internal_date.astimezone(UTC).isoformat(),
-        "gmail_url": gmail_url(account, message.thread_id),
-        "attachments": [
-            {
-                "name": _cut(found.name, MAX_NAME_CHARACTERS),
-                "mime_type": _cut(found.mime_type, MAX_NAME_CHARACTERS),
-                "size": found.size,
-            }
-            for found in message.attachments[:MAX_ATTACHMENTS]
-        ],
-        "labels": sorted(message.labels),
-    }
-    left_out = {
-        "to_left_out": more_recipients,
-        "cc_left_out": more_copied,
-        "attachments_left_out": max(0, len(message.attachments) - MAX_ATTACHMENTS),
-    }
-    return source | {key: count for key, count in left_out.items() if count}
-
-
-def _addresses(message: Message, header: str) -> tuple[list[str], int]:
-    """The addresses of all headers of this name, as text, and how many more there are."""
-    found = [str(address) for value in message.header_values(header) for address in parse_addresses(value)]
-    shown = [_cut(address, MAX_ADDRESS_CHARACTERS) for address in found[:MAX_RECIPIENTS]]
-    return shown, len(found) - len(shown)
-
-
-def _cut(text: str, limit: int) -> str:
-    return text if len(text) <= limit else text[: limit - 1].rstrip() + _ELLIPSIS
