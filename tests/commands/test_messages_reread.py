@@ -178,16 +178,14 @@ def test_what_fails_again_is_in_quarantine_again_and_asks_for_a_look(run: RunCom
     assert lines == {bad.message_id: ["quarantined", "bad_request"], good.message_id: ["task", "-"]}
 
 
-def test_a_message_that_is_gone_or_waits_is_tried_again(run: RunCommand, simulator: Simulator) -> None:
-    gone, waits = (simulator.account(ADDRESS).deliver(plain_mail(subject)) for subject in ("Gone", "Waits"))
-    spoil(simulator, gone, status=404)
-    simulator.faults.add(Fault("messages.get", status=500, times=None, message_id=waits.message_id))
-    run("poll", INBOX_LOOP_POLL__GONE_AFTER_SECONDS="1", INBOX_LOOP_POLL__DEADLINE_SECONDS="10")
-    states = {row["message_id"]: row["state"] for row in records_of(run("messages", "list", "--json"))}
-    assert set(states) == {gone.message_id, waits.message_id}
+def test_a_message_that_waits_for_another_try_is_tried_now(run: RunCommand, simulator: Simulator) -> None:
+    waits = simulator.account(ADDRESS).deliver(plain_mail("Waits"))
+    spoil(simulator, waits, status=404)
+    run("poll")
+    (row,) = records_of(run("messages", "list", "--json"))
+    assert (row["state"], row["reason"]) == ("pending", "not_found")
     simulator.faults.clear()
-    done = run("messages", "retry", gone.message_id, waits.message_id, "--json")
-    assert [row["state"] for row in records_of(done)] == ["task", "task"]
+    assert record_of(run("messages", "retry", waits.message_id, "--json"))["state"] == "task"
 
 
 @pytest.mark.parametrize(
