@@ -17,7 +17,8 @@ from inbox_loop.message.addresses import read_header
 from inbox_loop.message.charset import decode_text
 from inbox_loop.message.clean import clean_text
 from inbox_loop.message.headers import decode_header
-from inbox_loop.message.html_text import MAX_RENDERED_CHARACTERS, find_declared_charset, render_html, strip_tags
+from inbox_loop.message.html_strip import strip_tags
+from inbox_loop.message.html_text import MAX_RENDERED_CHARACTERS, find_declared_charset, render_html
 from inbox_loop.message.invitation import describe_invitation
 from inbox_loop.message.mime import Part, walk
 from inbox_loop.message.model import Attachment

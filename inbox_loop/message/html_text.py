@@ -1,15 +1,14 @@
 """HTML to readable text, with link targets kept. Nothing is fetched.
 
-Lives here: the rendering by inscriptis, our rules for links and tables, and the plain stripping of tags for what is
-too big or too deep to be rendered. Never fails: HTML of mail is whatever a stranger sent.
+Lives here: the rendering by inscriptis, and our rules for links and tables. Not here: what becomes of HTML that is
+too big or too deep to be rendered (``html_strip.py``). Never fails: HTML of mail is whatever a stranger sent.
 
 What the elements say about quotes (``quote_marks.py``) is carried along as annotations of the renderer rather than as
-characters in the text, so that no sender can forge them. Stripped text has no marks.
+characters in the text, so that no sender can forge them.
 """
 
 from __future__ import annotations
 
-import html
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
@@ -29,6 +28,7 @@ from inscriptis.model.html_element import HtmlElement
 from inscriptis.model.tag import CustomHtmlTagHandlerMapping
 from lxml.etree import LxmlError
 
+from inbox_loop.message.html_strip import UNSEEN, clean_target, strip_tags
 from inbox_loop.message.quote_marks import Mark, MarkedText, find_mark, mark_nothing
 
 # Larger or deeper HTML is not rendered, only stripped of its tags: the renderer recurses once a level, and copies
@@ -39,26 +39,16 @@ MAX_RENDERED_DEPTH = 200
 # Lists in lists in lists: from here on they are indented no further.
 MAX_LIST_DEPTH = 10
 
-# Targets worth reading. Others run something, carry the data itself, or lead nowhere outside of the mail.
-_LINK = re.compile(r"(?:https?|ftp|mailto|tel|sms):", re.IGNORECASE)
 _LINK_ADORNMENT = re.compile(r"^(?:https?://|ftp://|mailto:|tel:|sms:)?(?:www\.)?", re.IGNORECASE)
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
 _META_CHARSET = re.compile(rb"<meta[^>]{1,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9._:+-]{1,64})", re.IGNORECASE)
 _META_WITHIN_BYTES = 2048
 
-_TAG = re.compile(r"<(?P<closing>/?)(?P<name>[A-Za-z][A-Za-z0-9:]*+)(?P<rest>[^<>]*+)>")
-_HREF = re.compile(r"\bhref\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'>]++))", re.IGNORECASE)
-# Not the head as a whole: its end is often missing, and what of it could show is in here.
-_UNSEEN = frozenset({"noframes", "script", "style", "template", "title"})
-_BREAKS = frozenset({"blockquote", "br", "div", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "p", "table", "tr"})
 _LISTS = ("ol", "ul")
 
 # An attribute of our own, set when all others are gone.
 _MARK = "mark"
-
-_BLANKS = re.compile(r"[ \t\u00a0]+")
-_MANY_NEWLINES = re.compile(r"\n{3,}")
 
 
 def find_declared_charset(data: bytes) -> str | None:
@@ -87,39 +77,6 @@ def render_html(source: str) -> MarkedText:
         return mark_nothing(strip_tags(source))
 
 
-def strip_tags(source: str) -> str:
-    """The text of ``source`` with every tag removed, in one pass. Links show as ``text (target)``."""
-    source = _strip_comments(source)
-    pieces: list[str] = []
-    position = 0
-    unseen = ""
-    target = ""
-    for tag in _TAG.finditer(source):
-        name = tag["name"].lower()
-        if not unseen:
-            pieces.append(source[position : tag.start()])
-        position = tag.end()
-        if unseen:
-            unseen = "" if tag["closing"] and name == unseen else unseen
-        elif name in _UNSEEN and not tag["closing"]:
-            unseen = name
-        elif name == "a":
-            pieces.append(f" ({target})" if tag["closing"] and target else "")
-            target = "" if tag["closing"] else _find_target(tag["rest"])
-        elif name in _BREAKS:
-            pieces.append("\n")
-        elif name in ("td", "th"):
-            pieces.append(" ")
-    if not unseen:
-        pieces.append(source[position:])
-    return tidy_lines(_BLANKS.sub(" ", html.unescape("".join(pieces))))
-
-
-def tidy_lines(text: str) -> str:
-    """No blanks at the end of a line, no more than one empty line in a row, none at the ends."""
-    return _MANY_NEWLINES.sub("\n\n", "\n".join(line.rstrip() for line in text.split("\n"))).strip("\n")
-
-
 def _mark_lines(lines: list[str], annotations: Iterable[Annotation]) -> list[Mark | None]:
     """The mark of each line. An annotation covers a line if it covers the first character that is not blank."""
     starts = list(accumulate((len(line) + 1 for line in lines[:-1]), initial=0))
@@ -137,7 +94,7 @@ def _mark_lines(lines: list[str], annotations: Iterable[Annotation]) -> list[Mar
 
 
 def _tidy_marked(lines: list[str], marks: list[Mark | None]) -> MarkedText:
-    """As ``tidy_lines`` does, with the marks, and with the edge of a quote for all to see."""
+    """As ``html_strip.tidy_lines`` does, with the marks, and with the edge of a quote for all to see."""
     kept: list[tuple[str, Mark | None]] = []
     for line, mark in zip(map(str.rstrip, lines), marks, strict=True):
         if line and mark is Mark.QUOTE:
@@ -185,7 +142,7 @@ def _prepare(tree: Any) -> None:  # noqa: ANN401 - lxml has no types
         if mark is not None:
             element.set(_MARK, mark.value)
         if element.tag == "a":
-            target = _clean_target(attributes.get("href", ""))
+            target = clean_target(attributes.get("href", ""))
             if target and not _shows(target, element.text_content()):
                 element.set("href", target)
         elif element.tag == "img" and attributes.get("alt", "").strip():
@@ -198,26 +155,6 @@ def _shows(target: str, text: str) -> bool:
     """Whether the text of a link says by itself where it leads."""
     bare_target, bare_text = (_LINK_ADORNMENT.sub("", url.strip()).rstrip("/").lower() for url in (target, text))
     return bare_target == bare_text
-
-
-def _clean_target(href: str) -> str:
-    target = "".join(href.split())
-    return target if _LINK.match(target) else ""
-
-
-def _find_target(attributes: str) -> str:
-    match = _HREF.search(attributes)
-    return _clean_target(html.unescape(match[1] or match[2] or match[3] or "")) if match else ""
-
-
-def _strip_comments(source: str) -> str:
-    pieces: list[str] = []
-    position = 0
-    while (start := source.find("<!--", position)) >= 0 and (end := source.find("-->", start)) >= 0:
-        pieces.append(source[position:start])
-        position = end + len("-->")
-    pieces.append(source[position:])
-    return "".join(pieces)
 
 
 def _start_cell(state: HtmlDocumentState, _attributes: Mapping[str, str]) -> None:
@@ -241,7 +178,7 @@ def _config() -> ParserConfig:
     """
     # The renderer keeps its canvas in the profile's "body": without a copy, two threads would write to one canvas.
     body = {"body": copy(STRICT_CSS_PROFILE["body"])}
-    unseen = {tag: HtmlElement(display=Display.none) for tag in _UNSEEN}
+    unseen = {tag: HtmlElement(display=Display.none) for tag in UNSEEN}
     blocks = {tag: HtmlElement(display=Display.block) for tag in ("table", "tr", "caption", "form", "dt", "dd", "hr")}
     config = ParserConfig(
         css=STRICT_CSS_PROFILE | body | unseen | blocks,

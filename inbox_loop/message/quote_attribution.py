@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import quotequail
 from mailparser_reply.constants import MAIL_LANGUAGES
 
+from inbox_loop.message.quote_signs import names_moment
 from inbox_loop.message.quote_words import VERBS
 
 MAX_SNIPPET_CHARACTERS = 300
@@ -23,7 +24,6 @@ MAX_QUESTIONS = 120
 
 _COLONS = (":", "\uff1a")
 _ADDRESS = re.compile(r"[^\s@<>()\[\]\"]{1,64}+@[^\s@<>()\[\]\"]{1,255}+")
-_MOMENT = re.compile(r"(?<!\d)\d{4}(?!\d)|(?<!\d)\d{1,2}[:.]\d{2}(?!\d)")
 # A person says so of someone; mail programs write the name.
 _SAID = re.compile(r"\b(?:i|you|he|she|we|they) wrote:$", re.IGNORECASE)
 _DIGIT = re.compile(r"\d")
@@ -65,7 +65,7 @@ class Attributions:
     def names_sender(self, first: int, last: int) -> bool:
         """Whether the attribution in these lines holds an address and a moment, so that it is one beyond doubt."""
         snippet = " ".join(self._lines[first : last + 1])[:MAX_SNIPPET_CHARACTERS]
-        return _ADDRESS.search(snippet) is not None and _MOMENT.search(_ADDRESS.sub("", snippet)) is not None
+        return _ADDRESS.search(snippet) is not None and names_moment(_ADDRESS.sub("", snippet))
 
 
 def could_end_attribution(line: str) -> bool:
@@ -90,7 +90,7 @@ def is_likely_attribution(snippet: str) -> bool:
     if not line.endswith(":") or _SAID.search(line):
         return False
     written = any(verb in line.casefold() for verb in VERBS)
-    return _MOMENT.search(_ADDRESS.sub("", line)) is not None and (written or _ADDRESS.search(line) is not None)
+    return names_moment(_ADDRESS.sub("", line)) and (written or _ADDRESS.search(line) is not None)
 
 
 def _tidy(snippet: str) -> str:

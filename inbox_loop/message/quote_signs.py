@@ -53,6 +53,11 @@ def find_role(line: str) -> Role | None:
     return HEADER_NAMES.get(" ".join(before.strip(_FRAME).split()).casefold()) if colon else None
 
 
+def names_moment(text: str) -> bool:
+    """Whether ``text`` has a year or a time of day in it."""
+    return _MOMENT.search(text) is not None
+
+
 def is_header_block(lines: Sequence[str], start: int) -> bool:
     """Whether headers stand from ``start`` on that are beyond doubt those of a mail.
 
@@ -60,7 +65,7 @@ def is_header_block(lines: Sequence[str], start: int) -> bool:
     Tokyo" is on every freight order.
     """
     roles, text = _read_block(lines, start)
-    if Role.FROM not in roles or Role.DATE not in roles or not _MOMENT.search(text):
+    if Role.FROM not in roles or Role.DATE not in roles or not names_moment(text):
         return False
     return Role.SUBJECT in roles or (Role.TO in roles and "@" in text)
 

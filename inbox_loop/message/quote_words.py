@@ -120,6 +120,7 @@ ORIGINAL = frozenset(
         "Oorspronkelijk bericht",
         "Origineel bericht",
         "Oprindelig meddelelse",
+        "Oprindelig besked",
         "Opprinnelig melding",
         "Ursprungligt meddelande",
         "Originalmeddelande",

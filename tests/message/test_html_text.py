@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inbox_loop.message.html_strip import strip_tags
 from inbox_loop.message.html_text import (
     MAX_RENDERED_CHARACTERS,
     MAX_RENDERED_DEPTH,
     find_declared_charset,
     render_html,
-    strip_tags,
 )
 from inbox_loop.message.quote_marks import Mark
 
@@ -75,6 +75,8 @@ def test_html_reads_as_a_person_would_see_it(source: str, text: str) -> None:
         ("<html><head><title>no</title><style>p {}</style><body><p>Hi</p>", "Hi"),
         ("<head><meta charset=utf-8><p>Hi</p>", "Hi"),
         ("<a href='javascript:x'>a</a><td>b<td>c", "a b c"),
+        ("Yes.<blockquote type='cite'>a\nb<blockquote>c</blockquote></blockquote>d", "Yes.\n> a\n> b\n> c\n>\nd"),
+        ("<blockquote>a</blockquote></blockquote><BLOCKQUOTE class=gmail_quote>b", "a\n\n> b"),
     ],
 )
 def test_stripped_html_keeps_the_text_and_the_targets(source: str, text: str) -> None:
@@ -93,6 +95,7 @@ def test_stripped_html_keeps_the_text_and_the_targets(source: str, text: str) ->
         pytest.param("<p>word</p>" * 200_000 + "end", ("word", "end"), id="megabytes"),
         pytest.param("x" + " " * 3_000_000 + "end", ("x", "end"), id="megabytes of blanks"),
         pytest.param("<" * 500_000, ("<",), id="only beginnings"),
+        pytest.param("<blockquote type=cite>\n" * 100_000 + "end", ("end",), id="quotes in quotes"),
         pytest.param("<!--" * 200_000 + "end", (), id="comments never closed"),
         pytest.param("<a href='" * 100_000 + "end", (), id="attributes never closed"),
         pytest.param("<a href=https://example.org>" * 19_000 + "end", ("end",), id="links in links"),
