@@ -17,7 +17,7 @@ from typing import BinaryIO
 
 from inbox_loop.errors import UnreadableMessage
 from inbox_loop.gmail.wire import read_download
-from inbox_loop.reader.frames import LENGTH, Reply, Unreadable, pack_reply, unpack_request
+from inbox_loop.reader.frames import LENGTH, Unreadable, pack_reply, unpack_request
 from inbox_loop.reader.limits import (
     EXIT_OUT_OF_MEMORY,
     READER_CRASHED,
@@ -55,19 +55,20 @@ def _serve(requests: BinaryIO, replies: BinaryIO, limits: ReadingLimits) -> None
             content = requests.read(length)
             if len(content) < length:
                 return
-            reply = pack_reply(_read(content))
+            reply = _read(content)
         _write(replies, reply)
 
 
-def _read(content: bytes) -> Reply:
+def _read(content: bytes) -> bytes:
+    """The frame of the reply."""
     try:
-        return read_download(unpack_request(content))
+        return pack_reply(read_download(unpack_request(content)))
     except UnreadableMessage as error:
-        return Unreadable(str(error), error.reason)
+        return pack_reply(Unreadable(str(error), error.reason))
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001 - whatever one odd message provokes must not stop the ones behind it
-        return Unreadable(f"Reading the message failed ({_describe(error)}).", READER_CRASHED)
+        return pack_reply(Unreadable(f"Reading the message failed ({_describe(error)}).", READER_CRASHED))
 
 
 def _describe(error: Exception) -> str:

@@ -1,23 +1,24 @@
-"""What goes through the pipes between the program and the process that reads: a length, then a pickle.
+"""What goes through the pipes between the program and the process that reads: a length, then the content.
 
 Lives here: the two kinds of frame and how they are packed. Not here: the pipes (``process.py``, ``child.py``).
 
-Pickles are for trusted hands only. A request comes from the program itself. A reply comes from our own code too, but
-from a process that has just chewed on hostile mail: of it nothing is unpickled but the plain values named below.
+A request is a pickle: the program itself wrote it, and nobody else can. A reply comes from a process that has just
+chewed on hostile mail, and to unpickle is to run what one is told. So a reply is JSON, checked field by field.
 """
 
 from __future__ import annotations
 
-import io
 import pickle
 import struct
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
 from typing import cast
+
+from pydantic import TypeAdapter, ValidationError
 
 from inbox_loop.errors import UnreadableMessage
 from inbox_loop.gmail.wire import Download
-from inbox_loop.message.model import Attachment, Header, Message, Unquoted
+from inbox_loop.message.model import Message
+from inbox_loop.reader.limits import READER_CRASHED
 
 LENGTH = struct.Struct(">Q")
 
@@ -32,16 +33,13 @@ class Unreadable:
 
 Reply = Message | Unreadable
 
-_ALLOWED = {
-    (kind.__module__, kind.__qualname__): kind
-    for kind in (Message, Header, Attachment, Unquoted, Unreadable, datetime, timedelta, timezone)
-}
+_REPLY: TypeAdapter[Reply] = TypeAdapter(Reply)
 
 
 def pack_request(download: Download) -> bytes:
     """A whole frame. Raises ``UnreadableMessage`` when the answer is nested deeper than can be packed."""
     try:
-        return _pack(download)
+        return _frame(pickle.dumps(download, protocol=pickle.HIGHEST_PROTOCOL))
     except RecursionError as error:
         raise UnreadableMessage("Gmail's answer is nested too deep to be read.", reason="too_deep") from error
 
@@ -53,27 +51,23 @@ def unpack_request(content: bytes) -> Download:
 
 def pack_reply(reply: Reply) -> bytes:
     """A whole frame."""
-    return _pack(reply)
+    return _frame(_REPLY.dump_json(reply))
 
 
-def unpack_reply(content: bytes) -> Reply:
-    """The content of a frame that ``pack_reply`` made. Raises ``UnpicklingError`` and the like for anything else."""
-    reply = _PlainValues(io.BytesIO(content)).load()
-    if not isinstance(reply, Message | Unreadable):
-        raise pickle.UnpicklingError("a reply is neither a message nor why there is none")
+def open_reply(content: bytes) -> Message:
+    """The message in the content of a frame that ``pack_reply`` made.
+
+    Raises ``UnreadableMessage`` where the reply says why there is none, or is no reply.
+    """
+    try:
+        reply = _REPLY.validate_json(content)
+    except ValidationError:
+        # Not chained: pydantic's error quotes what it was given, which is mail.
+        raise UnreadableMessage("The process that read the message crashed.", reason=READER_CRASHED) from None
+    if isinstance(reply, Unreadable):
+        raise UnreadableMessage(reply.message, reason=reply.reason)
     return reply
 
 
-class _PlainValues(pickle.Unpickler):
-    """Makes values of the kinds named above, and calls nothing else."""
-
-    def find_class(self, module: str, name: str) -> type:
-        kind = _ALLOWED.get((module, name))
-        if kind is None:
-            raise pickle.UnpicklingError("a reply holds what no message is made of")
-        return kind
-
-
-def _pack(value: object) -> bytes:
-    content = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
+def _frame(content: bytes) -> bytes:
     return LENGTH.pack(len(content)) + content

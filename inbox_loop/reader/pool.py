@@ -6,7 +6,6 @@ what it may cost (``limits.py``).
 
 from __future__ import annotations
 
-import pickle
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,8 +13,8 @@ from contextlib import contextmanager
 from inbox_loop.errors import UnreadableMessage
 from inbox_loop.gmail.wire import Download
 from inbox_loop.message.model import Message
-from inbox_loop.reader.frames import Unreadable, pack_request, unpack_reply
-from inbox_loop.reader.limits import READER_CRASHED, TOOK_TOO_LONG, ReadingLimits
+from inbox_loop.reader.frames import open_reply, pack_request
+from inbox_loop.reader.limits import TOOK_TOO_LONG, ReadingLimits
 from inbox_loop.reader.process import SLICE_SECONDS, Check, ReadingProcess
 
 # Two, so that a message that takes its whole time does not hold up all others. A message usually takes milliseconds
@@ -42,7 +41,7 @@ class ReadingPool:
         request = pack_request(download)
         with self._place(check):
             content = self._ask(request, check)
-        return _open(content)
+        return open_reply(content)
 
     def close(self) -> None:
         """End the idle processes now, and those at work when they have answered."""
@@ -86,13 +85,3 @@ class ReadingPool:
         if not is_kept:
             process.close()
         return content
-
-
-def _open(content: bytes) -> Message:
-    try:
-        reply = unpack_reply(content)
-    except (pickle.UnpicklingError, EOFError, ValueError, TypeError, AttributeError, IndexError) as error:
-        raise UnreadableMessage("The process that read the message crashed.", reason=READER_CRASHED) from error
-    if isinstance(reply, Unreadable):
-        raise UnreadableMessage(reply.message, reason=reply.reason)
-    return reply
