@@ -11,9 +11,16 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
+from pydantic_core import PydanticCustomError
+
+from inbox_loop.globs import MAX_GLOB_CHARACTERS
+from inbox_loop.rules import Priority, Verdict
+from inbox_loop.task import MAX_LABEL_CHARACTERS, MAX_LABELS
 
 _DURATION = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[smhdw])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_SIZE = re.compile(r"(?P<number>\d{1,15})\s*(?P<unit>[KM]?)", re.IGNORECASE)
+_BYTES = {"": 1, "k": 1024, "m": 1024 * 1024}
 
 
 def _duration(value: object) -> object:
@@ -27,11 +34,29 @@ def _duration(value: object) -> object:
         return timedelta.max  # refused for being too long
 
 
+def _size(value: object) -> object:
+    """Read "500K" or "10M", as Gmail's search does, and digits; what is no text is left for pydantic to judge."""
+    if not isinstance(value, str):
+        return value
+    match = _SIZE.fullmatch(value.strip())
+    if match is None:
+        raise PydanticCustomError("size", 'must be a number of bytes or a text such as "500K" or "10M"')
+    return int(match["number"]) * _BYTES[match["unit"].lower()]
+
+
+def _one_or_more(value: object) -> object:
+    """A text alone is a list of one."""
+    return (value,) if isinstance(value, str) else value
+
+
 # Longer than anyone looks back, and short enough for a moment so long ago to be one.
 LONGEST = timedelta(days=36_500)
 Duration = Annotated[timedelta, BeforeValidator(_duration), Field(gt=timedelta(), le=LONGEST)]
 SLUG_PATTERN = r"^[a-z0-9][a-z0-9_-]{0,62}$"
 Slug = Annotated[str, Field(pattern=SLUG_PATTERN)]
+Size = Annotated[int, BeforeValidator(_size), Field(ge=1)]
+Glob = Annotated[str, Field(min_length=1, max_length=MAX_GLOB_CHARACTERS)]
+Globs = Annotated[tuple[Glob, ...], BeforeValidator(_one_or_more), Field(min_length=1)]
 
 # Google's table of quota units, November 2026. One copy of it asks 60 for messages.get in full: costs are settings.
 METHOD_COSTS = {
@@ -101,6 +126,42 @@ class PollSettings(_Section):
     """A message Gmail answers 404 for is tried again for so long, then recorded as gone."""
 
 
+class RuleSettings(_Section):
+    """A rule of which messages become tasks. The first that fits decides; all conditions that are given must fit.
+
+    A pattern has * for any text and ? for one character, is held against the whole, and takes no account of case.
+    """
+
+    name: Slug = Field(examples=["billing"])
+    """Its name, kept with each task and skip that it decided."""
+    then: Verdict = Field(examples=["task"])
+    """What becomes of a message that fits."""
+    senders: Globs | None = Field(default=None, alias="from", examples=[["@example.com", "ada@example.net"]])
+    """The sender's address, domain or pattern; one or a list of which any fits."""
+    to: Globs | None = Field(default=None, examples=[["billing@example.com"]])
+    """The same for the addresses in To and Cc, of which one must fit."""
+    subject: Globs | None = Field(default=None, examples=[["*invoice*", "[bill] *"]])
+    """A pattern or a list of which any fits."""
+    list_id: Globs | None = Field(default=None, alias="list", examples=[["*.example.net"]])
+    """A pattern for the name in List-Id, or a list of which any fits. Mail without a List-Id does not fit."""
+    label: Globs | None = Field(default=None, examples=[["STARRED"]])
+    """A pattern for Gmail's label ids, or a list of which any fits."""
+    has_attachment: bool | None = Field(default=None, examples=[True])
+    """Whether there must be an attachment, or none. A message over gmail.max_message_bytes counts as having one."""
+    larger_than: Size | None = Field(default=None, examples=["10M"])
+    """Size by Gmail's estimate, in bytes or such as "500K" or "10M"."""
+    smaller_than: Size | None = Field(default=None, examples=["500K"])
+    """Size by Gmail's estimate, in bytes or such as "500K" or "10M"."""
+    project: Slug | None = Field(default=None, examples=["bills"])
+    """The project the task goes to instead of the mailbox's; made if it does not exist."""
+    labels: Annotated[
+        tuple[Annotated[str, Field(min_length=1, max_length=MAX_LABEL_CHARACTERS)], ...], Field(max_length=MAX_LABELS)
+    ] = ()
+    """The labels of the task."""
+    priority: Priority | None = Field(default=None, examples=["high"])
+    """The priority of the task, kept in its source."""
+
+
 class PolicySettings(_Section):
     """Which messages become tasks."""
 
@@ -112,6 +173,7 @@ class PolicySettings(_Section):
     """Skip out-of-office answers, delivery reports and other mail that a machine sent in answer."""
     max_per_sender_per_hour: int = Field(default=200, ge=1)
     """What one sender sends beyond that within an hour is skipped; inbox-loop messages make-task makes tasks of it."""
+    rules: tuple[RuleSettings, ...] = ()
 
 
 class MailboxSettings(_Section):

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,8 @@ from platformdirs import user_config_path
 from pydantic import ValidationError
 
 from inbox_loop.commands.environment import CONFIG_VARIABLE, Override, read_overrides
+from inbox_loop.commands.rule_lines import find_rule_lines
+from inbox_loop.commands.rule_problems import describe_rule, find_rule_faults
 from inbox_loop.commands.setting_keys import Location, dotted
 from inbox_loop.commands.setting_problems import Fault, find_faults, find_model_faults
 from inbox_loop.errors import ConfigError, Problem
@@ -55,28 +57,33 @@ def load_settings(file: ConfigFile, environment: Mapping[str, str]) -> Settings:
     A relative path in the file starts at the file's folder, one in a variable at the current folder; ``~`` is the
     home folder. Raises ``ConfigError`` with everything that is wrong.
     """
-    values = _read_file(file)
+    text = _read_text(file)
+    values = _parse(text, file)
     overrides, problems = read_overrides(environment)
     problems += tuple(problem for override in overrides if (problem := _lay_over(values, override)))
-    faults = find_faults(values)
+    faults = (*find_faults(values), *find_rule_faults(values))
     settings: Settings | None = None
     try:
         settings = Settings.model_validate(values)
     except ValidationError as error:
         faults = (*find_model_faults(error), *faults)
-    problems += tuple(_named_by_source(fault, overrides) for fault in faults)
+    if faults:
+        lines = find_rule_lines(text)
+        named = [replace(fault, message=_with_rule(fault, values, lines, overrides)) for fault in faults]
+        problems += tuple(_named_by_source(fault, overrides) for fault in named)
     if settings is None or problems:
         raise ConfigError(_one_for_each_key(problems), hint=_sources(file))
     return _with_absolute_paths(settings, file, overrides)
 
 
-def _read_file(file: ConfigFile) -> dict[str, Any]:
+def _read_text(file: ConfigFile) -> str:
+    """The text of the file; none where the default one is missing."""
     key = file.named_by or str(file.path)
     try:
-        text = file.path.expanduser().read_bytes().decode("utf-8-sig")
+        return file.path.expanduser().read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
         if file.named_by is None:
-            return {}
+            return ""
         raise ConfigError((Problem(key, f"there is no file {file.path}"),)) from None
     except (OSError, RuntimeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "its home folder is unknown"
@@ -84,6 +91,9 @@ def _read_file(file: ConfigFile) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise ConfigError((Problem(str(file.path), f"is not UTF-8 text (line {line})"),)) from None
+
+
+def _parse(text: str, file: ConfigFile) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -108,6 +118,13 @@ def _lay_over(values: dict[str, Any], override: Override) -> Problem | None:
             return Problem(override.variable, f"{dotted(override.location[: position + 1])} is not a table or list")
     place[last] = override.value
     return None
+
+
+def _with_rule(fault: Fault, values: Mapping[str, Any], lines: Sequence[int], overrides: Sequence[Override]) -> str:
+    """The fault's words; of a rule, with its name and, where the file has it, its line."""
+    of_file = _find_override(fault.location[:2], overrides) is None
+    rule = describe_rule(values, fault.location, lines if of_file else ())
+    return f"{fault.message} ({rule})" if rule else fault.message
 
 
 def _named_by_source(fault: Fault, overrides: Sequence[Override]) -> Problem:

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from enum import StrEnum
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -80,7 +81,7 @@ def _list_sections(model: type[BaseModel], above: tuple[str, ...]) -> Iterator[S
     for name, field in model.model_fields.items():
         section, repeated = section_of(field.annotation)
         if section is None:
-            settings.append(_read_setting((*above, name), field))
+            settings.append(_read_setting((*above, field.alias or name), field))
         else:
             inner += list_sections(section, (*above, name, EACH) if repeated else (*above, name))
     if above:
@@ -104,6 +105,9 @@ def _read_setting(key: tuple[str, ...], field: FieldInfo) -> SettingFacts:
 def _list_limits(field: FieldInfo) -> Iterator[str]:
     if get_origin(field.annotation) is Literal:
         yield f"one of {', '.join(to_toml(choice) for choice in get_args(field.annotation))}"
+    for choice in (field.annotation, *get_args(field.annotation)):
+        if isinstance(choice, type) and issubclass(choice, StrEnum):
+            yield f"one of {', '.join(to_toml(member) for member in choice)}"
     if field.annotation is timedelta or timedelta in map(_bare, get_args(field.annotation)):
         yield 'a time such as "90s", "30m", "24h", "14d" or "2w"'
     for constraint in (*_list_constraints(field.annotation), *field.metadata):
@@ -122,7 +126,7 @@ def _bare(annotation: Any) -> Any:  # noqa: ANN401 - a type annotation can be an
 def _bound(bound: float | timedelta) -> str:
     if isinstance(bound, timedelta):
         return _duration(bound) if bound else "0"
-    return f"{bound:g}"
+    return f"{bound:.15g}"
 
 
 def _list_constraints(annotation: Any) -> Iterator[Any]:  # noqa: ANN401 - a type annotation can be anything

@@ -11,11 +11,11 @@ from contextlib import ExitStack, closing, contextmanager
 from datetime import timedelta
 
 from inbox_loop.commands.options import find_mailbox
+from inbox_loop.commands.policy_reading import read_policy
 from inbox_loop.errors import NoSuchMailbox
 from inbox_loop.gmail.auth import Credentials
 from inbox_loop.gmail.mailbox import GoogleMailbox
 from inbox_loop.loop.mailbox import Mailbox, PassLimits
-from inbox_loop.policy import Policy
 from inbox_loop.reader.limits import ReadingLimits
 from inbox_loop.reader.pool import ReadingPool
 from inbox_loop.repository.database import Database
@@ -64,7 +64,6 @@ def _open_mailbox(
     settings: Settings, each: MailboxSettings, database: Database, pool: ReadingPool, stop: threading.Event
 ) -> Iterator[Mailbox]:
     credentials = Credentials(each.token_file, timeout_seconds=settings.gmail.timeout_seconds, mailbox=each.name)
-    policy = settings.policy
     with closing(GoogleMailbox(each.name, credentials, settings.gmail, stop, read_download=pool.read)) as gmail:
         yield Mailbox(
             name=each.name,
@@ -73,12 +72,7 @@ def _open_mailbox(
             project=each.project,
             gmail=gmail,
             store=PostgresLoopStore(database, tenant=each.tenant, mailbox=each.name, project=each.project),
-            policy=Policy(
-                own_addresses=frozenset(policy.own_addresses),
-                skip_bulk=policy.skip_bulk,
-                skip_auto_replies=policy.skip_auto_replies,
-                max_per_sender_per_hour=policy.max_per_sender_per_hour,
-            ),
+            policy=read_policy(settings.policy),
             limits=PassLimits(
                 deadline_seconds=settings.poll.deadline_seconds,
                 gone_after=timedelta(seconds=settings.poll.gone_after_seconds),

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from enum import Enum, auto
-from typing import Any, get_args, get_origin
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -34,11 +35,10 @@ class Kind(Enum):
 
 def _list_keys(model: type[BaseModel], above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Kind]]:
     for name, field in model.model_fields.items():
-        key = (*above, name)
+        key = (*above, field.alias or name)
         section, repeated = section_of(field.annotation)
         if section is None:
-            structured = get_origin(field.annotation) in {tuple, dict}
-            yield key, Kind.STRUCTURED if structured else Kind.PLAIN
+            yield key, Kind.STRUCTURED if _is_structured(field.annotation) else Kind.PLAIN
         elif repeated:
             yield key, Kind.STRUCTURED
             yield (*key, EACH), Kind.SECTION
@@ -46,6 +46,16 @@ def _list_keys(model: type[BaseModel], above: tuple[str, ...] = ()) -> Iterator[
         else:
             yield key, Kind.SECTION
             yield from _list_keys(section, key)
+
+
+def _is_structured(annotation: Any) -> bool:  # noqa: ANN401 - a type annotation can be anything
+    """Whether a list or a table can stand there."""
+    origin = get_origin(annotation)
+    if origin in {Union, UnionType}:
+        return any(_is_structured(choice) for choice in get_args(annotation))
+    if origin is Annotated:
+        return _is_structured(get_args(annotation)[0])
+    return origin in {tuple, dict}
 
 
 def section_of(annotation: Any) -> tuple[type[BaseModel] | None, bool]:  # noqa: ANN401 - a type annotation can be anything

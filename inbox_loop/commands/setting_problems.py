@@ -26,6 +26,8 @@ _A_DURATION = 'must be a number of seconds or a text such as "90s", "30m", "24h"
 _WORDS = {
     "missing": "is missing",
     "string_pattern_mismatch": "may hold a to z, 0 to 9, _ and - (not at its start), at most 63 characters",
+    "string_too_short": "must not be empty",
+    "too_short": "must not be empty",
     "model_type": "must be a table",
     "dict_type": "must be a table",
     "tuple_type": "must be a list",
@@ -61,7 +63,7 @@ def _in_words(kind: str, location: Location, message: str, context: Mapping[str,
         return f"must be at most {LONGEST.days}d"
     if isinstance(context.get("gt"), str):
         return "must be more than 0"
-    return _WORDS.get(kind) or message.replace("Input should be", "must be")
+    return _WORDS.get(kind) or message.replace("Input should be", "must be").replace("String should have", "must have")
 
 
 def find_faults(values: Mapping[str, Any]) -> tuple[Fault, ...]:

@@ -64,8 +64,9 @@ def connect_database(settings: Settings) -> Iterator[Database]:
 
 def _ensure_tenants(database: Database, settings: Settings) -> None:
     projects: dict[str, set[str]] = defaultdict(set)
+    of_rules = {rule.project for rule in settings.policy.rules if rule.project}
     for mailbox in settings.mailboxes:
-        projects[mailbox.tenant] |= {mailbox.project} if mailbox.project else set()
+        projects[mailbox.tenant] |= of_rules | ({mailbox.project} if mailbox.project else set())
     if not projects:
         projects[DEFAULT_TENANT] = set()
     for tenant, names in projects.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -54,6 +55,11 @@ def test_the_example_of_a_mailbox_is_one(tmp_path: Path) -> None:
     assert mailbox.model_fields_set - {"name", "token_file"} == {"tenant", "enabled"}
 
 
+def test_the_example_of_a_rule_is_one(tmp_path: Path) -> None:
+    (rule,) = load(tmp_path, without_hashes(render_config_file(SECTIONS))).policy.rules
+    assert (rule.name, rule.then) == ("billing", "task")
+
+
 def test_every_setting_is_there_with_a_meaning_that_is_a_sentence() -> None:
     valued = {key for key, kind in KEYS.items() if kind is not Kind.SECTION and (*key, EACH) not in KEYS}
     assert {setting.key for setting in FACTS} == valued
@@ -66,10 +72,17 @@ def test_every_setting_is_there_with_a_meaning_that_is_a_sentence() -> None:
 def test_every_setting_is_on_the_page_with_a_variable_that_sets_it(setting: SettingFacts) -> None:
     assert f"| `{setting.name}` | `{setting.variable}` |" in render_settings_page(SECTIONS)
     value = str(setting.default or setting.example)
-    variables = {"mailboxes": REQUIRED, "outbox": SIGNED}.get(setting.key[0], {})
+    variables = {"mailboxes": REQUIRED, "policy": REQUIRED, "outbox": SIGNED}.get(setting.key[0], {})
     # The example of a secret can't be used as it stands: it would be everybody's.
     environment = {setting.variable: value.strip('"'), **variables}
     assert isinstance(load_settings(ConfigFile(Path("none.toml"), None), environment), Settings)
+
+
+class Choice(StrEnum):
+    """A setting that takes one of some words."""
+
+    ONE = "one"
+    OTHER = "other"
 
 
 class Limited(BaseModel):
@@ -79,6 +92,8 @@ class Limited(BaseModel):
     within: float = Field(default=1, gt=0, lt=2.5)
     optional: Annotated[int, Field(ge=3)] | None = None
     shaped: str = Field(default="a", pattern="^a$")
+    chosen: Choice | None = None
+    large: int = Field(default=2**20, ge=2**20)
 
 
 def test_limits_are_told_in_words_wherever_they_stand() -> None:
@@ -88,6 +103,8 @@ def test_limits_are_told_in_words_wherever_they_stand() -> None:
         "more than 0; less than 2.5",
         "at least 3",
         "matching ^a$",
+        'one of "one", "other"',
+        "at least 1048576",
     ]
 
 
