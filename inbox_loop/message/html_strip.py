@@ -14,12 +14,11 @@ from inbox_loop.message.quote_marks import Mark, find_mark
 # Not the head as a whole: its end is often missing, and what of it could show is in here.
 UNSEEN = frozenset({"noframes", "script", "style", "template", "title"})
 
-_TAG = re.compile(r"<(?P<closing>/?)(?P<name>[A-Za-z][A-Za-z0-9:]*+)(?P<rest>[^<>]*+)>")
+_TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9:]*+)([^<>]*+)>")
 _HREF = re.compile(r"\bhref\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'>]++))", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"\b(class|id|type)\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'>]++))", re.IGNORECASE)
 _MAX_ATTRIBUTES_CHARACTERS = 1000
 _BREAKS = frozenset({"blockquote", "br", "div", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "p", "table", "tr"})
-_EDGE = "> "
 
 # Targets worth reading. Others run something, carry the data itself, or lead nowhere outside of the mail.
 _LINK = re.compile(r"(?:https?|ftp|mailto|tel|sms):", re.IGNORECASE)
@@ -35,12 +34,14 @@ def strip_tags(source: str) -> str:
     stripper = _Stripper()
     position = 0
     for tag in _TAG.finditer(source):
-        stripper.add_text(source[position : tag.start()])
-        if tag["closing"]:
-            stripper.end_tag(tag["name"].lower())
+        closing, name, rest = tag.groups()
+        start, end = tag.span()
+        stripper.add_text(source[position:start])
+        if closing:
+            stripper.end_tag(name.lower())
         else:
-            stripper.start_tag(tag["name"].lower(), tag["rest"])
-        position = tag.end()
+            stripper.start_tag(name.lower(), rest)
+        position = end
     stripper.add_text(source[position:])
     text = _BLANKS.sub(" ", html.unescape("".join(stripper.pieces)))
     return _MANY_EDGES.sub("\n>", tidy_lines(text))
@@ -64,27 +65,28 @@ class _Stripper:
         self.pieces: list[str] = []
         self._unseen = ""
         self._target = ""
+        self._line_end = "\n"
         self._blocks_open = 0
         self._quoted_since = 0
         """How many blockquotes were open with the outermost one that is surely a quote; 0 outside of quotes."""
 
     def add_text(self, text: str) -> None:
-        if not self._unseen:
-            self.pieces.append(text.replace("\n", f"\n{_EDGE}") if self._quoted_since else text)
+        if text and not self._unseen:
+            self.pieces.append(text.replace("\n", self._line_end) if self._quoted_since else text)
 
     def start_tag(self, name: str, rest: str) -> None:
         if self._unseen:
             return
-        if name in UNSEEN:
-            self._unseen = name
+        if name in _BREAKS:
+            if name == "blockquote":
+                self._open_block(rest)
+            self.pieces.append(self._line_end)
         elif name == "a":
             self._target = _find_target(rest)
         elif name in ("td", "th"):
             self.pieces.append(" ")
-        elif name in _BREAKS:
-            if name == "blockquote":
-                self._open_block(rest)
-            self._break_line()
+        elif name in UNSEEN:
+            self._unseen = name
 
     def end_tag(self, name: str) -> None:
         if self._unseen:
@@ -95,19 +97,18 @@ class _Stripper:
         elif name in _BREAKS:
             if name == "blockquote":
                 self._close_block()
-            self._break_line()
-
-    def _break_line(self) -> None:
-        self.pieces.append(f"\n{_EDGE}" if self._quoted_since else "\n")
+            self.pieces.append(self._line_end)
 
     def _open_block(self, rest: str) -> None:
         self._blocks_open += 1
         if not self._quoted_since and find_mark("blockquote", _find_attributes(rest)) is Mark.QUOTE:
             self._quoted_since = self._blocks_open
+            self._line_end = "\n> "
 
     def _close_block(self) -> None:
         if self._blocks_open == self._quoted_since:
             self._quoted_since = 0
+            self._line_end = "\n"
         self._blocks_open = max(0, self._blocks_open - 1)
 
 
