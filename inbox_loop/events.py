@@ -178,6 +178,13 @@ _MESSAGES = (
         "Run inbox-loop messages explain MESSAGE_ID.",
     ),
     Event(
+        "reading.crashed",
+        "error",
+        ("error",),
+        "Reading a message crashed. The error says where; message.quarantined, which follows, says which.",
+        "Report the line.",
+    ),
+    Event(
         "message.undecidable",
         "error",
         ("mailbox", "message_id"),

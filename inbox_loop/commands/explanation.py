@@ -46,6 +46,9 @@ QUARANTINE_REASONS = {
     "no_payload": "Gmail's answer has no content",
     "no_id": "Gmail's answer has no usable message id",
     "no_threadId": "Gmail's answer has no usable thread id",
+    "took_too_long": "reading it takes longer than it may (reading.cpu_seconds)",
+    "took_too_much_memory": "reading it takes more memory than it may (reading.memory_megabytes)",
+    "reader_crashed": "reading it crashed, which is a fault of this program",
 }
 # Of what is tried again: found out by the next try, which also clears them.
 WAITING_REASONS = {
@@ -77,6 +80,11 @@ _NEXT_BY_REASON: dict[str, str] = {
     "ref_of_another_mailbox": "Look at that task: inbox-loop tasks show REF, with the ref of this message.",
     "decision_failed": "Report the log line message.undecidable from that moment; its stack says where. With a program "
     f"that has it mended: {_RETRY}",
+    "took_too_long": f"Look at it in Gmail. To read it all the same, raise reading.cpu_seconds, then: {_RETRY}",
+    "took_too_much_memory": "Look at it in Gmail. To read it all the same, raise reading.memory_megabytes, then: "
+    f"{_RETRY}",
+    "reader_crashed": "Look at it in Gmail. Report the log line reading.crashed from that moment. With a program that "
+    f"has it mended: {_RETRY}",
     "outside_range": f"Run a backfill over a range that holds its date. {_MAKE_TASK}",
     "task_deleted": f"To have the task anew: inbox-loop messages make-task --remint-deleted {_ID}",
     "bulk": f"To have tasks from such mail from now on, set policy.skip_bulk = false. {_MAKE_TASK}",

@@ -10,16 +10,20 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import structlog
+
 from inbox_loop.errors import UnreadableMessage
 from inbox_loop.gmail.wire import Download
 from inbox_loop.message.model import Message
 from inbox_loop.reader.frames import open_reply, pack_request
-from inbox_loop.reader.limits import TOOK_TOO_LONG, ReadingLimits
+from inbox_loop.reader.limits import READER_CRASHED, TOOK_TOO_LONG, ReadingLimits
 from inbox_loop.reader.process import SLICE_SECONDS, Check, ReadingProcess
 
 # Two, so that a message that takes its whole time does not hold up all others. A message usually takes milliseconds
 # here and a tenth of a second at Gmail, so more would be idle.
 MOST_PROCESSES = 2
+
+log = structlog.get_logger()
 
 
 class ReadingPool:
@@ -39,9 +43,14 @@ class ReadingPool:
         ``reader_crashed`` for a fault of the program; ``ReaderUnavailable`` when no process can be had at all.
         """
         request = pack_request(download)
-        with self._place(check):
-            content = self._ask(request, check)
-        return open_reply(content)
+        try:
+            with self._place(check):
+                content = self._ask(request, check)
+            return open_reply(content)
+        except UnreadableMessage as error:
+            if error.reason == READER_CRASHED:
+                log.error("reading.crashed", error=str(error))  # noqa: TRY400 - it happened elsewhere; this stack tells nothing
+            raise
 
     def close(self) -> None:
         """End the idle processes now, and those at work when they have answered."""

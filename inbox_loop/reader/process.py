@@ -144,7 +144,7 @@ class ReadingProcess:
                 reason=TOOK_TOO_MUCH_MEMORY,
                 hint="reading.memory_megabytes is the limit.",
             )
-        return UnreadableMessage("The process that read the message crashed.", reason=READER_CRASHED)
+        return UnreadableMessage(f"The process that read the message ended with {code}.", reason=READER_CRASHED)
 
 
 def _start(limits: ReadingLimits) -> subprocess.Popen[bytes]:

@@ -16,7 +16,13 @@ from inbox_loop.errors import GmailUnreachable
 from inbox_loop.events import EVENTS
 from inbox_loop.loop.retry import NOT_FOUND
 from inbox_loop.policy import SkipReason
+from inbox_loop.reader.limits import READER_CRASHED, TOOK_TOO_LONG, TOOK_TOO_MUCH_MEMORY
 
+NAMED = {
+    "READER_CRASHED": READER_CRASHED,
+    "TOOK_TOO_LONG": TOOK_TOO_LONG,
+    "TOOK_TOO_MUCH_MEMORY": TOOK_TOO_MUCH_MEMORY,
+}
 PACKAGE = Path(__file__).parent.parent.parent / "inbox_loop"
 
 
@@ -31,9 +37,9 @@ def unreadable_reasons() -> Iterator[str]:
 def test_every_reason_for_quarantine_that_is_raised_has_words() -> None:
     raised = set(unreadable_reasons())
     assert "too_many_parts" in raised
-    # The one that is put together: of "id" and "threadId".
-    assert raised - QUARANTINE_REASONS.keys() == {"fno_{name}"}
-    assert {"no_id", "no_threadId"} <= QUARANTINE_REASONS.keys()
+    # One is put together, of "id" and "threadId"; one is what another process said; others have names.
+    assert raised - QUARANTINE_REASONS.keys() - NAMED.keys() == {"fno_{name}", "reply.reason"}
+    assert {"no_id", "no_threadId", *NAMED.values()} <= QUARANTINE_REASONS.keys()
 
 
 def test_the_reasons_to_skip_are_those_of_the_policy() -> None:
