@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from mailparser_reply.constants import MAIL_LANGUAGES
+
 from inbox_loop.message.quote_words import FORWARDED, HEADER_NAMES, ORIGINAL, POINTS_BELOW, Role
 
 _MAX_LINE_CHARACTERS = 100
@@ -24,6 +26,9 @@ _FRAME = "-_*=> \t\u00a0"
 # The last ones show as nothing.
 _NOTHING = f"{_FRAME}.|~#\u200b\u200c\u200d\u2060"
 _MOMENT = re.compile(r"(?<!\d)\d{4}(?!\d)|(?<!\d)\d{1,2}[:.]\d{2}(?!\d)")
+_SENT_FROM = re.compile(
+    "|".join(f"(?:{words['sent_from']})" for words in MAIL_LANGUAGES.values() if words.get("sent_from")), re.IGNORECASE
+)
 _POINTS_BELOW = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, POINTS_BELOW))})(?!\w)")
 
 
@@ -74,6 +79,11 @@ def begins_like_headers(lines: Sequence[str], start: int) -> bool:
     """Whether two headers stand from ``start`` on, one of them the sender: enough where something else marks them."""
     roles, _ = _read_block(lines, start)
     return Role.FROM in roles and len(roles) >= _ENOUGH_ROLES
+
+
+def is_programs_signature(line: str) -> bool:
+    """Whether a mail program signs with ``line``: "Sent from my phone". The sender wrote nothing of it."""
+    return _SENT_FROM.match(line.strip()[:_MAX_LINE_CHARACTERS]) is not None
 
 
 def points_below(text: str) -> bool:

@@ -21,6 +21,7 @@ from inbox_loop.message.quote_signs import (
     begins_like_headers,
     find_role,
     is_header_block,
+    is_programs_signature,
     is_rule,
     points_below,
     says_something,
@@ -93,7 +94,8 @@ class _Cutter:
         for index, line in enumerate(self._lines):
             if self._is_edged(index) or not says_something(line):
                 continue
-            first_own = index if first_own is None else first_own
+            if first_own is None and not is_programs_signature(line):
+                first_own = index
             if announces_forwarded(line):
                 return _Tail(index, is_quote=False)
             start = self._find_tail_start(index)
@@ -101,12 +103,12 @@ class _Cutter:
                 return self._judge_tail(first_own, start)
         return _Tail(len(self._lines), is_quote=False)
 
-    def _judge_tail(self, first_own: int, start: int) -> _Tail:
+    def _judge_tail(self, first_own: int | None, start: int) -> _Tail:
         """A quote only where an answer stands above that does not lead down into it; a mail passed on otherwise."""
+        answered = self._standing is Standing.ANSWER and first_own is not None and first_own < start
         above = "\n".join(self._lines[first_own:start])
         start = self._include_rule(start)
-        led_up_to = self._introduces(start) or points_below(above)
-        return _Tail(start, is_quote=self._standing is Standing.ANSWER and above != "" and not led_up_to)
+        return _Tail(start, is_quote=answered and not self._introduces(start) and not points_below(above))
 
     def _find_tail_start(self, index: int) -> int | None:
         """Where a quote without edges starts whose first sign is the line at ``index``; None if that is no sign."""

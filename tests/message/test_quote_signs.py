@@ -11,6 +11,7 @@ from inbox_loop.message.quote_signs import (
     announces_original,
     find_role,
     is_header_block,
+    is_programs_signature,
     points_below,
 )
 from inbox_loop.message.quote_words import Role
@@ -122,6 +123,24 @@ def test_headers_of_a_mail_may_be_folded_and_need_sender_moment_and_subject() ->
     assert not is_header_block(block[:-1], 0)
     assert not is_header_block([line for line in block if "From" not in line], 0)
     assert not is_header_block([line.replace("30 November 2026", "soon") for line in block], 0)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Sent from my phone",
+        "Get Outlook for iOS<https://example.org/ios>",
+        "Gesendet von meinem Telefon",
+        "Skickat från min telefon",
+    ],
+)
+def test_a_mail_program_that_signs_is_known(line: str) -> None:
+    assert is_programs_signature(line)
+
+
+@pytest.mark.parametrize("line", ["It was sent from my office", "Yes.", "Gesendet: Montag", ""])
+def test_what_a_person_writes_is_no_programs_signature(line: str) -> None:
+    assert not is_programs_signature(line)
 
 
 @pytest.mark.parametrize("text", ["See below.", "Meine Antworten stehen unten", "my answers IN RED", "Ответы ниже."])
