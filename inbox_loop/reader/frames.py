@@ -1,24 +1,24 @@
 """What goes through the pipes between the program and the process that reads: a length, then the content.
 
-Lives here: the two kinds of frame and how they are packed. Not here: the pipes (``process.py``, ``child.py``).
+Lives here: the two kinds of frame and how they are packed. Not here: what the program makes of a reply
+(``replies.py``), and the pipes (``process.py``, ``child.py``).
 
 A request is a pickle: the program itself wrote it, and nobody else can. A reply comes from a process that has just
-chewed on hostile mail, and to unpickle is to run what one is told. So a reply is JSON, checked field by field.
+chewed on hostile mail, and to unpickle is to run what one is told. So a reply is JSON, and checked field by field.
 """
 
 from __future__ import annotations
 
+import json
 import pickle
 import struct
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import cast
-
-from pydantic import TypeAdapter, ValidationError
 
 from inbox_loop.errors import UnreadableMessage
 from inbox_loop.gmail.wire import Download
 from inbox_loop.message.model import Message
-from inbox_loop.reader.limits import READER_CRASHED
 
 LENGTH = struct.Struct(">Q")
 
@@ -32,8 +32,6 @@ class Unreadable:
 
 
 Reply = Message | Unreadable
-
-_REPLY: TypeAdapter[Reply] = TypeAdapter(Reply)
 
 
 def pack_request(download: Download) -> bytes:
@@ -51,22 +49,16 @@ def unpack_request(content: bytes) -> Download:
 
 def pack_reply(reply: Reply) -> bytes:
     """A whole frame."""
-    return _frame(_REPLY.dump_json(reply))
+    return _frame(json.dumps(asdict(reply), default=_as_json, ensure_ascii=False).encode())
 
 
-def open_reply(content: bytes) -> Message:
-    """The message in the content of a frame that ``pack_reply`` made.
-
-    Raises ``UnreadableMessage`` where the reply says why there is none, or is no reply.
-    """
-    try:
-        reply = _REPLY.validate_json(content)
-    except ValidationError:
-        # Not chained: pydantic's error quotes what it was given, which is mail.
-        raise UnreadableMessage("The process that read the message crashed.", reason=READER_CRASHED) from None
-    if isinstance(reply, Unreadable):
-        raise UnreadableMessage(reply.message, reason=reply.reason)
-    return reply
+def _as_json(value: object) -> object:
+    """What JSON has no word for."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, frozenset):
+        return sorted(value)
+    raise TypeError(f"a message holds a {type(value).__name__}")
 
 
 def _frame(content: bytes) -> bytes:

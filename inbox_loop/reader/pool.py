@@ -15,9 +15,10 @@ import structlog
 from inbox_loop.errors import UnreadableMessage
 from inbox_loop.gmail.wire import Download
 from inbox_loop.message.model import Message
-from inbox_loop.reader.frames import open_reply, pack_request
+from inbox_loop.reader.frames import pack_request
 from inbox_loop.reader.limits import READER_CRASHED, TOOK_TOO_LONG, ReadingLimits
 from inbox_loop.reader.process import SLICE_SECONDS, Check, ReadingProcess
+from inbox_loop.reader.replies import open_reply
 
 # Two, so that a message that takes its whole time does not hold up all others. A message usually takes milliseconds
 # here and a tenth of a second at Gmail, so more would be idle.

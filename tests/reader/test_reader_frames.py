@@ -14,7 +14,8 @@ from support.downloads import leaf, plain, whole
 from inbox_loop.errors import UnreadableMessage
 from inbox_loop.gmail.wire import drop_content, read_download
 from inbox_loop.message.model import Attachment, Message, Unquoted
-from inbox_loop.reader.frames import LENGTH, Unreadable, open_reply, pack_reply, pack_request, unpack_request
+from inbox_loop.reader.frames import LENGTH, Unreadable, pack_reply, pack_request, unpack_request
+from inbox_loop.reader.replies import open_reply
 
 MESSAGE = replace(
     read_download(whole({**leaf("h\u00e9llo \N{SNOWMAN}".encode()), "headers": [{"name": "Subject", "value": "x"}]})),
