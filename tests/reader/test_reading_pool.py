@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 from support.downloads import large, leaf, plain, slow, whole
-from support.processes import child_pids, command_line, cpu_seconds, is_running
+from support.processes import cpu_seconds, is_running, reading_processes
 from support.waiting import wait_until
 
 from inbox_loop.errors import ReaderUnavailable, Stopped, UnreadableMessage
@@ -40,18 +40,13 @@ def open_pool() -> Iterator[Callable[[ReadingLimits], ReadingPool]]:
     """Opens pools; fails when one leaves a process behind."""
     with ExitStack() as stack:
         yield lambda limits: stack.enter_context(closing(ReadingPool(limits)))
-    assert readers() == set()
+    assert reading_processes() == set()
 
 
 @pytest.fixture
 def pool(open_pool: Callable[[ReadingLimits], ReadingPool]) -> ReadingPool:
     """One with limits that nothing here comes near."""
     return open_pool(LIMITS)
-
-
-def readers() -> set[int]:
-    """The reading processes of this test."""
-    return {pid for pid in child_pids() if "inbox_loop.reader.child" in command_line(pid)}
 
 
 def reason_of(pool: ReadingPool, download: WholeMessage) -> str:
@@ -76,7 +71,7 @@ def test_the_trouble_with_a_message_is_told_as_it_would_be_in_place(pool: Readin
 
 def test_no_process_is_started_before_there_is_something_to_read(open_pool: Callable[..., ReadingPool]) -> None:
     open_pool(LIMITS)
-    assert readers() == set()
+    assert reading_processes() == set()
 
 
 def test_many_threads_share_few_processes_and_each_gets_its_own_message(pool: ReadingPool) -> None:
@@ -85,15 +80,15 @@ def test_many_threads_share_few_processes_and_each_gets_its_own_message(pool: Re
 
     assert [each.text for each in read] == [f"number {n}" for n in range(200)]
     assert [each.message_id for each in read] == [f"{n:x}" for n in range(200)]
-    assert 1 <= len(readers()) <= MOST_PROCESSES
+    assert 1 <= len(reading_processes()) <= MOST_PROCESSES
 
 
 def test_a_process_is_kept_for_the_next_message_and_ends_with_the_pool() -> None:
     with closing(ReadingPool(LIMITS)) as pool:
         pool.read(plain("one"), go_on)
-        first = readers()
+        first = reading_processes()
         pool.read(plain("two"), go_on)
-        assert readers() == first
+        assert reading_processes() == first
     assert not any(is_running(pid) for pid in first)
 
 
@@ -103,7 +98,7 @@ def test_a_reading_process_has_none_of_the_programs_environment(
     monkeypatch.setenv("INBOX_LOOP_DATABASE__URL", "postgresql://secret@example.org/x")
     pool.read(plain("hello"), go_on)
 
-    (pid,) = readers()
+    (pid,) = reading_processes()
     names = {each.split(b"=")[0] for each in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0") if each}
     assert names <= {b"PYTHONPATH", b"LANG", b"LD_LIBRARY_PATH"}
 
@@ -124,11 +119,11 @@ def test_a_message_that_takes_too_long_is_given_up_and_the_next_is_read(
 def test_the_time_of_a_message_starts_anew_with_each(open_pool: Callable[[ReadingLimits], ReadingPool]) -> None:
     pool = open_pool(LITTLE_TIME)
     pool.read(plain("hello"), go_on)
-    (pid,) = readers()
+    (pid,) = reading_processes()
 
     while cpu_seconds(pid) < 2 * LITTLE_TIME.cpu_seconds:
         pool.read(slow(parts=10), go_on)
-    assert readers() == {pid}
+    assert reading_processes() == {pid}
 
 
 def test_a_message_that_takes_too_much_memory_is_given_up_and_the_next_is_read(
@@ -182,7 +177,7 @@ def test_a_stop_ends_the_reading_of_a_message_that_takes_long(pool: ReadingPool)
     with pytest.raises(Stopped):
         pool.read(slow(), check)
     assert time.monotonic() - began < 4
-    assert readers() == set()
+    assert reading_processes() == set()
     timer.join()
 
 
@@ -199,7 +194,7 @@ def test_a_stop_ends_the_wait_for_a_free_process(pool: ReadingPool) -> None:
 
     with ThreadPoolExecutor(MOST_PROCESSES) as threads:
         busy = [threads.submit(read_slow) for _ in range(MOST_PROCESSES)]
-        wait_until(lambda: len(readers()) == MOST_PROCESSES)
+        wait_until(lambda: len(reading_processes()) == MOST_PROCESSES)
         over.set()
         with pytest.raises(Stopped):
             pool.read(plain("hello"), check)
@@ -208,21 +203,21 @@ def test_a_stop_ends_the_wait_for_a_free_process(pool: ReadingPool) -> None:
 
 def test_what_a_terminal_or_systemd_sends_to_all_processes_does_not_end_a_reading_one(pool: ReadingPool) -> None:
     pool.read(plain("before"), go_on)
-    (pid,) = readers()
+    (pid,) = reading_processes()
     for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         os.kill(pid, each)
 
     assert pool.read(plain("after"), go_on).text == "after"
-    assert readers() == {pid}
+    assert reading_processes() == {pid}
 
 
 def test_an_idle_process_that_was_killed_is_no_message_s_fault(pool: ReadingPool) -> None:
     pool.read(plain("before"), go_on)
-    (pid,) = readers()
+    (pid,) = reading_processes()
     os.kill(pid, signal.SIGKILL)
 
     assert pool.read(plain("after"), go_on).text == "after"
-    assert pid not in readers()
+    assert pid not in reading_processes()
 
 
 def test_a_process_that_is_killed_over_each_try_has_crashed(pool: ReadingPool) -> None:
@@ -230,7 +225,7 @@ def test_a_process_that_is_killed_over_each_try_has_crashed(pool: ReadingPool) -
 
     def kill_all() -> None:
         while not over.wait(0.05):
-            for pid in readers():
+            for pid in reading_processes():
                 if cpu_seconds(pid) > 0.5:
                     os.kill(pid, signal.SIGKILL)
 
@@ -254,7 +249,7 @@ def test_a_process_at_work_when_the_pool_is_closed_answers_and_ends() -> None:
     pool = ReadingPool(LIMITS)
     with ThreadPoolExecutor(1) as threads:
         under_way = threads.submit(pool.read, slow(parts=100), go_on)
-        wait_until(lambda: any(cpu_seconds(pid) > 0.3 for pid in readers()))
+        wait_until(lambda: any(cpu_seconds(pid) > 0.3 for pid in reading_processes()))
         pool.close()
         assert "no play" in under_way.result().text
-    assert readers() == set()
+    assert reading_processes() == set()

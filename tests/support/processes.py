@@ -36,3 +36,8 @@ def cpu_seconds(pid: int) -> float:
     except (FileNotFoundError, ProcessLookupError):
         return 0.0
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def reading_processes() -> set[int]:
+    """The processes in which this one reads messages."""
+    return {pid for pid in child_pids() if "inbox_loop.reader.child" in command_line(pid)}
