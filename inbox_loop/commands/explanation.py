@@ -75,7 +75,7 @@ _NEXT_BY_REASON: dict[str, str] = {
     **{reason.value: _LABELS for reason in LABEL_REASONS},
     "category": f"When it is moved to Primary in Gmail, it is looked at again. {_MAKE_TASK}",
     "own_address": f"policy.own_addresses says which senders make no task. {_MAKE_TASK}",
-    "rule": f"The rule is one of policy.rules in the configuration. {_MAKE_TASK}",
+    "rule": f"The rule is one of policy.rules in the configuration. {_LABELS}",
     "sender_cap": f"To allow more from now on, raise policy.max_per_sender_per_hour. {_MAKE_TASK}",
     "ref_of_another_mailbox": "Look at that task: inbox-loop tasks show REF, with the ref of this message.",
     "decision_failed": "Report the log line message.undecidable from that moment; its stack says where. With a program "

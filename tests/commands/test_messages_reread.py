@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from pathlib import Path
 
 import pytest
 from support.desk import ADDRESS, plain_mail
@@ -240,6 +241,19 @@ def test_a_message_of_a_mailbox_that_is_no_longer_configured_is_left_alone(
     done = run("messages", "retry", bad.message_id, INBOX_LOOP_MAILBOXES=renamed)
     assert done.returncode == EXIT_USAGE
     assert "no mailbox is called 'desk'" in done.stderr
+
+
+def test_what_a_disabled_mailbox_has_in_quarantine_is_left_there(
+    run: RunCommand, simulator: Simulator, variables: dict[str, str], tmp_path: Path
+) -> None:
+    quarantine(simulator, run, "Bad")
+    (desk,) = json.loads(variables["INBOX_LOOP_MAILBOXES"])
+    sales = {"name": "sales", "token_file": str(tmp_path / "none.json")}
+    disabled = json.dumps([desk | {"enabled": False}, sales])
+    done = run("messages", "retry", "--all-quarantined", "--json", INBOX_LOOP_MAILBOXES=disabled)
+    assert (done.returncode, done.stdout) == (EXIT_FINE, "")
+    named = run("messages", "retry", "--all-quarantined", "--mailbox", "desk", "--json", INBOX_LOOP_MAILBOXES=disabled)
+    assert record_of(named)["state"] == "task"
 
 
 # --- explain --full --------------------------------------------------------------------------------------------------
