@@ -1,7 +1,7 @@
 """Text in lines, each with what the HTML around it said about quotes.
 
-Lives here: the marks, and which element of HTML mail earns which. Not here: how HTML becomes lines
-(``html_text.py``), and what is made of a mark (``quotes.py``): a mark alone cuts nothing.
+Lives here: the marks, which element of HTML mail earns which, and what stands around a line. Not here: how HTML
+becomes lines (``html_text.py``), and what is made of a mark (``quotes.py``): a mark alone cuts nothing.
 """
 
 from __future__ import annotations
@@ -24,6 +24,10 @@ class Mark(StrEnum):
     """Holds the line that announces a quote, or a forwarded mail."""
 
 
+# How far a line may stand from the one it belongs to.
+_MAX_EMPTY_LINES = 2
+
+
 @dataclass(frozen=True, slots=True)
 class MarkedText:
     """A text, line by line, and as many marks; None for a line of which nothing is known."""
@@ -33,6 +37,31 @@ class MarkedText:
 
     def __str__(self) -> str:
         return "\n".join(self.lines)
+
+    def is_edged(self, index: int) -> bool:
+        """Whether the line has the edge of a quote: ``>``, or a blockquote around it."""
+        return self.lines[index].startswith(">") or self.marks[index] in (Mark.QUOTE, Mark.BLOCK)
+
+    def is_plain_block(self, index: int) -> bool:
+        """Whether a plain blockquote is all the edge that the line has."""
+        return self.marks[index] is Mark.BLOCK and not self.lines[index].startswith(">")
+
+    def find_line_above(self, start: int) -> int:
+        """The next line above ``start`` that is not empty, or not far above; -1 if there is none."""
+        above = start - 1
+        while above >= max(0, start - 1 - _MAX_EMPTY_LINES) and not self.lines[above].strip():
+            above -= 1
+        return above
+
+    def find_line_below(self, start: int) -> int | None:
+        """The next line from ``start`` on that is not empty; None if there is none near."""
+        near = range(start, min(start + _MAX_EMPTY_LINES + 1, len(self.lines)))
+        return next((below for below in near if self.lines[below].strip()), None)
+
+    def leads_up_to(self, start: int) -> bool:
+        """Whether the words above ``start`` lead up to what stands there, as "it says:" does."""
+        above = self.find_line_above(start)
+        return above >= 0 and not self.is_edged(above) and self.lines[above].rstrip().endswith((":", "\uff1a"))
 
 
 _MAX_ATTRIBUTE_CHARACTERS = 500

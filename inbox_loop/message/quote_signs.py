@@ -2,7 +2,7 @@
 
 Lives here: the signs themselves, each read from a bounded number of characters. Not here: the words
 (``quote_words.py``), the line that announces a quote (``quote_attribution.py``), and what follows from a sign
-(``quotes.py``).
+(``quote_edges.py``, ``quote_tail.py``).
 """
 
 from __future__ import annotations
