@@ -127,31 +127,28 @@ class PollSettings(_Section):
 
 
 class RuleSettings(_Section):
-    """A rule of which messages become tasks. The first that fits decides; all conditions that are given must fit.
-
-    A pattern has * for any text and ? for one character, is held against the whole, and takes no account of case.
-    """
+    """A rule of which messages become tasks. The first that fits decides; docs/policy.md tells how they are written."""
 
     name: Slug = Field(examples=["billing"])
-    """Its name, kept with each task and skip that it decided."""
+    """Its name, kept with each task and skip that it decided. No two rules have the same."""
     then: Verdict = Field(examples=["task"])
-    """What becomes of a message that fits."""
+    """What becomes of a message that all given conditions fit."""
     senders: Globs | None = Field(default=None, alias="from", examples=[["@example.com", "ada@example.net"]])
-    """The sender's address, domain or pattern; one or a list of which any fits."""
+    """The sender's address, "@domain" or a pattern, in which * is any text and ? one character; a list means any."""
     to: Globs | None = Field(default=None, examples=[["billing@example.com"]])
     """The same for the addresses in To and Cc, of which one must fit."""
     subject: Globs | None = Field(default=None, examples=[["*invoice*", "[bill] *"]])
-    """A pattern or a list of which any fits."""
+    """A pattern for the whole subject, whatever the case; a list means any."""
     list_id: Globs | None = Field(default=None, alias="list", examples=[["*.example.net"]])
-    """A pattern for the name in List-Id, or a list of which any fits. Mail without a List-Id does not fit."""
+    """A pattern for the name in List-Id; a list means any. Mail without a List-Id does not fit."""
     label: Globs | None = Field(default=None, examples=[["STARRED"]])
-    """A pattern for Gmail's label ids, or a list of which any fits."""
+    """A pattern for one of Gmail's label ids, which inbox-loop policy test --json shows; a list means any."""
     has_attachment: bool | None = Field(default=None, examples=[True])
     """Whether there must be an attachment, or none. A message over gmail.max_message_bytes counts as having one."""
     larger_than: Size | None = Field(default=None, examples=["10M"])
-    """Size by Gmail's estimate, in bytes or such as "500K" or "10M"."""
+    """Gmail's estimate of its size is more, in bytes or such as "500K" or "10M"."""
     smaller_than: Size | None = Field(default=None, examples=["500K"])
-    """Size by Gmail's estimate, in bytes or such as "500K" or "10M"."""
+    """Gmail's estimate of its size is less, in bytes or such as "500K" or "10M"."""
     project: Slug | None = Field(default=None, examples=["bills"])
     """The project the task goes to instead of the mailbox's; made if it does not exist."""
     labels: Annotated[

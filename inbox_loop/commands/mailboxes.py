@@ -51,20 +51,33 @@ def open_mailboxes(
     their messages in the same few processes, which are started when there is something to read.
     """
     with ExitStack() as stack:
-        pool = stack.enter_context(closing(ReadingPool(_limits_of(settings.reading))))
+        pool = stack.enter_context(open_reader(settings.reading))
         yield {each.name: stack.enter_context(_open_mailbox(settings, each, database, pool, stop)) for each in chosen}
 
 
-def _limits_of(reading: ReadingSettings) -> ReadingLimits:
-    return ReadingLimits(cpu_seconds=reading.cpu_seconds, memory_bytes=reading.memory_megabytes * MEBIBYTE)
+@contextmanager
+def open_gmail(settings: Settings, each: MailboxSettings, stop: threading.Event) -> Iterator[GoogleMailbox]:
+    """The Gmail side of a mailbox alone, to look at messages without the store; ``stop`` and sign-in as above."""
+    with open_reader(settings.reading) as pool, closing(_connect(settings, each, pool, stop)) as gmail:
+        yield gmail
+
+
+def open_reader(reading: ReadingSettings) -> closing[ReadingPool]:
+    """What reads messages under the limits of the settings; no process is started before there is one to read."""
+    limits = ReadingLimits(cpu_seconds=reading.cpu_seconds, memory_bytes=reading.memory_megabytes * MEBIBYTE)
+    return closing(ReadingPool(limits))
+
+
+def _connect(settings: Settings, each: MailboxSettings, pool: ReadingPool, stop: threading.Event) -> GoogleMailbox:
+    credentials = Credentials(each.token_file, timeout_seconds=settings.gmail.timeout_seconds, mailbox=each.name)
+    return GoogleMailbox(each.name, credentials, settings.gmail, stop, read_download=pool.read)
 
 
 @contextmanager
 def _open_mailbox(
     settings: Settings, each: MailboxSettings, database: Database, pool: ReadingPool, stop: threading.Event
 ) -> Iterator[Mailbox]:
-    credentials = Credentials(each.token_file, timeout_seconds=settings.gmail.timeout_seconds, mailbox=each.name)
-    with closing(GoogleMailbox(each.name, credentials, settings.gmail, stop, read_download=pool.read)) as gmail:
+    with closing(_connect(settings, each, pool, stop)) as gmail:
         yield Mailbox(
             name=each.name,
             tenant=each.tenant,

@@ -62,6 +62,12 @@ COMMANDS: Table = {
             "make-task": "messages_make_task:make_task",
         },
     ),
+    "policy": Group(
+        "The rules of which messages become tasks.",
+        {
+            "test": "policy_test:try_policy",
+        },
+    ),
     "outbox": Group(
         "Deliveries to the webhook that wait or were given up.",
         {
