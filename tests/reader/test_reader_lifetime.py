@@ -9,8 +9,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from fixtures.gmail import ADDRESS
+from support.desk import plain_mail
 from support.processes import child_pids, command_line, cpu_seconds, is_running
+from support.running import Running
 from support.waiting import wait_until
+
+from inbox_loop.simulator.server import Simulator
 
 CPU_SECONDS = 2
 
@@ -54,6 +59,7 @@ def start_program() -> Iterator[Callable[[str], subprocess.Popen[str]]]:
 
 
 def reader_of(program: subprocess.Popen[str]) -> int:
+    """The one process in which a program reads messages."""
     (pid,) = (pid for pid in child_pids(program.pid) if "inbox_loop.reader.child" in command_line(pid))
     return pid
 
@@ -90,3 +96,17 @@ def test_a_reading_process_holds_no_file_of_its_program_but_the_pipes(
 
     assert open_files.keys() == {"0", "1", "2"}
     assert open_files["2"] == "/dev/null"
+
+
+def test_a_daemon_that_is_killed_leaves_no_reading_process(
+    simulator: Simulator, variables: dict[str, str], start_command: Callable[..., Running]
+) -> None:
+    daemon = start_command("run", **variables, INBOX_LOOP_POLL__INTERVAL_SECONDS="1")
+    daemon.wait_for("mailbox.registered")
+    simulator.account(ADDRESS).deliver(plain_mail("one"))
+    daemon.wait_for("task.created")
+    reader = reader_of(daemon.process)
+
+    daemon.process.kill()
+
+    wait_until(lambda: not is_running(reader), seconds=5)
