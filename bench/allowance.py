@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from figures import Figure, at_least, exactly
-from mail import make_messages
+from made_mail import make_messages
 from processes import read_log, start_command
 from sizes import Sizes
 from stage import backfill_variables, new_folder, new_postgres

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from statistics import median
 
 from figures import Figure, exactly
-from mail import write_mbox
+from made_mail import write_mbox
 from processes import running_simulator
 from sizes import Sizes
 from stage import Desk, new_folder, new_postgres, open_desk, settle

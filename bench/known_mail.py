@@ -11,7 +11,7 @@ from functools import partial
 from statistics import median
 
 from figures import Figure, exactly
-from mail import write_mbox
+from made_mail import write_mbox
 from processes import running_simulator
 from sizes import Sizes
 from stage import NAME, Desk, new_folder, new_postgres, open_desk, settle

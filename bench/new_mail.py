@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import median
 
 from figures import Figure, at_most, exactly
-from mail import write_mbox
+from made_mail import write_mbox
 from processes import SimulatorProcess, cpu_seconds, postgres_cpu_seconds, run_command, running_simulator
 from sizes import Sizes
 from stage import NO_QUOTA, backfill_variables, new_folder, new_postgres

@@ -14,6 +14,7 @@ import idle_poll
 import known_mail
 import new_mail
 from figures import Figure, to_json, to_table
+from mail import benchmark as mail
 from sizes import FULL, QUICK, Sizes
 from store import benchmark as store
 
@@ -21,7 +22,7 @@ from inbox_loop.commands.logs import configure_logs
 from inbox_loop.settings import LogSettings
 
 BENCHMARKS: dict[str, Callable[[Sizes], Iterator[Figure]]] = {
-    module.BENCHMARK: module.measure for module in (idle_poll, known_mail, allowance, new_mail, store)
+    module.BENCHMARK: module.measure for module in (idle_poll, known_mail, allowance, new_mail, mail, store)
 }
 
 

@@ -20,6 +20,8 @@ class Sizes:
     """How long a backfill runs against the quota."""
     new_messages: tuple[int, ...]
     """From the fewest to the most; memory at the last is held against memory at the first."""
+    mail_rounds: int
+    """How often each mail of the corpus is read; its figure is the median."""
     store_slices: int
     """Slices that each side of the task store's comparisons works on."""
     store_tasks: int
@@ -36,6 +38,7 @@ FULL = Sizes(
     known_messages=(2_000, 20_000),
     allowance_seconds=75,
     new_messages=(1_000, 5_000, 10_000),
+    mail_rounds=15,
     store_slices=60,
     store_tasks=10_000_000,
     store_tenants=10_000,
@@ -48,6 +51,7 @@ QUICK = Sizes(
     known_messages=(1_000,),
     allowance_seconds=30,
     new_messages=(200, 600),
+    mail_rounds=2,
     store_slices=6,
     store_tasks=100_000,
     store_tenants=100,
