@@ -157,7 +157,7 @@ update notifications set next_attempt_at = now() + interval '1 hour', attempts =
 """
 
 BREADCRUMBS: LiteralString = r"""
-update messages set sender = 'ann@bücher.example', rule = 'orders' where state = 'task';
+update messages set sender = 'ann@bücher.example.org', rule = 'orders' where state = 'task';
 update messages set rule = 'a-0_', insisted = true where state = 'pending';
 """
 
