@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from mailparser_reply.constants import MAIL_LANGUAGES
 
-from inbox_loop.message.quote_words import FORWARDED, HEADER_NAMES, ORIGINAL, POINTS_BELOW, Role
+from inbox_loop.message.quote_words import FORWARDED, HEADER_NAMES, ORIGINAL, POINTS_BELOW, SENT_FROM, Role
 
 _MAX_LINE_CHARACTERS = 100
 _MAX_NAME_CHARACTERS = 30
@@ -83,7 +83,8 @@ def begins_like_headers(lines: Sequence[str], start: int) -> bool:
 
 def is_programs_signature(line: str) -> bool:
     """Whether a mail program signs with ``line``: "Sent from my phone". The sender wrote nothing of it."""
-    return _SENT_FROM.match(line.strip()[:_MAX_LINE_CHARACTERS]) is not None
+    text = line.strip()[:_MAX_LINE_CHARACTERS]
+    return _SENT_FROM.match(text) is not None or text.casefold().startswith(SENT_FROM)
 
 
 def points_below(text: str) -> bool:

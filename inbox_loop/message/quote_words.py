@@ -140,6 +140,14 @@ ORIGINAL = frozenset(
 )
 """What stands above the mail that is answered, between dashes."""
 
+SENT_FROM = (
+    *("sent from outlook", "sent via", "outlook für", "holen sie sich outlook", "envoyé de mon", "envoyé à partir"),
+    *("télécharger outlook", "obtenez outlook", "obtener outlook", "enviado desde outlook", "enviado do meu"),
+    *("obter o outlook", "scarica outlook", "ottieni outlook", "outlook voor", "download outlook", "hämta outlook"),
+    *("lähetetty", "отправлено с", "отправлено из", "iphoneから送信", "나의 iphone", "发自我的", "從我的"),
+)
+"""How mail programs begin their own signature, beside what the library knows."""
+
 POINTS_BELOW = (
     *("below", "beneath", "underneath", "inline", "in-line", "in red", "in blue", "in green"),
     *("unten", "untenstehend", "untenstehende", "untenstehenden", "in rot", "in blau", "in grün"),
