@@ -144,7 +144,7 @@ SENT_FROM = (
     *("sent from outlook", "sent via", "outlook für", "holen sie sich outlook", "envoyé de mon", "envoyé à partir"),
     *("télécharger outlook", "obtenez outlook", "obtener outlook", "enviado desde outlook", "enviado do meu"),
     *("obter o outlook", "scarica outlook", "ottieni outlook", "outlook voor", "download outlook", "hämta outlook"),
-    *("lähetetty", "отправлено с", "отправлено из", "iphoneから送信", "나의 iphone", "发自我的", "從我的"),
+    *("lähetetty", "отправлено \u0441", "отправлено из", "iphoneから送信", "나의 iphone", "发自我的", "從我的"),
 )
 """How mail programs begin their own signature, beside what the library knows."""
 
