@@ -28,8 +28,8 @@ from inbox_loop.policy import MakeTask, Skip, SkipReason, decide, decide_insiste
 # and that memory stays flat; enough that the transaction costs little a message.
 BATCH = 25
 
-# Batches of which nothing could be recorded, because others reopened or settled every row meanwhile. More than a few in
-# a row is left to the next pass.
+# Batches of which nothing could be recorded, or of named messages not all, because others reopened or settled the rows
+# meanwhile. More than a few in a row is left to the next pass.
 MAX_FRUITLESS_BATCHES = 3
 
 DECISION_FAILED = "decision_failed"
@@ -101,16 +101,20 @@ def ingest_once(mailbox: Mailbox, account: str) -> Batch:
 
 
 def ingest_named(mailbox: Mailbox, account: str, message_ids: Sequence[str]) -> Iterator[Tally]:
-    """Try each of these messages that is pending once, before all others and whether it is due or not.
+    """Try those of these messages that are pending, before all others and whether they are due or not.
 
-    One tally a batch, as it is settled; then raises what ended the batch early, or ``MailboxBusy``.
+    What others reopened meanwhile is tried again. One tally a batch, as it is settled; then raises what ended the batch
+    early, or ``MailboxBusy``.
     """
     for start in range(0, len(message_ids), BATCH):
-        named = message_ids[start : start + BATCH]
-        batch = _ingest_batch(mailbox, account, partial(mailbox.store.find_pending, named))
-        yield batch.tally
-        if batch.trouble is not None:
-            raise batch.trouble
+        find = partial(mailbox.store.find_pending, message_ids[start : start + BATCH])
+        for _ in range(MAX_FRUITLESS_BATCHES):
+            batch = _ingest_batch(mailbox, account, find)
+            yield batch.tally
+            if batch.trouble is not None:
+                raise batch.trouble
+            if batch.tally.total + batch.tally.waiting == batch.due:
+                break
 
 
 def _ingest_batch(mailbox: Mailbox, account: str, find: Callable[[], tuple[Due, ...]]) -> Batch:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -100,6 +101,18 @@ def test_a_task_made_by_a_person_stays_when_the_mail_is_read_again(run: RunComma
         run(command)
     assert [task["number"] for task in records_of(run("tasks", "list", "--json"))] == [1]
     assert [row["state"] for row in records_of(run("messages", "list", "--json"))] == ["task"]
+
+
+def test_two_who_ask_at_once_are_told_of_the_same_task(
+    run: RunCommand, run_command: RunCommand, variables: dict[str, str], simulator: Simulator
+) -> None:
+    skipped = deliver(simulator, run, LIST_MAIL)
+    with ThreadPoolExecutor(2) as pool:
+        words = ("messages", "make-task", skipped.message_id, "--json")
+        both = list(pool.map(lambda _: run_command(*words, **variables), range(2)))
+    assert [done.returncode for done in both] == [EXIT_FINE, EXIT_FINE], [done.stderr for done in both]
+    assert [record_of(done)["number"] for done in both] == [1, 1]
+    assert len(records_of(run("tasks", "list", "--json"))) == 1
 
 
 def test_a_deleted_task_comes_back_only_when_it_is_said(run: RunCommand, simulator: Simulator) -> None:

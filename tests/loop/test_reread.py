@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from support.desk import NAME, TENANT, Desk, plain_mail
+from support.ledger import reopen
+from support.waiting import wait_until
 
 import inbox_loop.loop.ingest
 from inbox_loop.loop.ledger import MessageState
@@ -75,6 +78,19 @@ def test_while_another_process_reads_the_mailbox_what_is_wanted_stays_on_the_row
     assert (report.created, report.pending, report.complete) == (0, 1, False)
     desk.poll()
     assert desk.titles() == ["Weekly news"]
+
+
+def test_a_message_that_is_reopened_while_it_is_read_is_read_again(desk: Desk) -> None:
+    skipped = desk.account.deliver(LIST_MAIL)
+    desk.poll()
+    request = RereadRequest((skipped.message_id,), insisted=True)
+    desk.simulator.faults.add(Fault("messages.get", kind="delay", seconds=1.0))
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(reread_once, desk.mailbox, request)
+        wait_until(lambda: not desk.simulator.faults.waiting)
+        assert reopen(desk.mailbox.store, [skipped.message_id]) == 1
+        assert first.result(timeout=20).created == 1
+    assert desk.methods().count("messages.get") == 3
 
 
 def test_a_person_who_insists_does_not_get_a_stranger_s_task(desk: Desk) -> None:
