@@ -11,10 +11,11 @@ from fixtures.message import MESSAGE_ID, THREAD_ID, MakeMessage
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inbox_loop.globs import compile_address_glob, compile_glob
 from inbox_loop.message.clean import clean_line
 from inbox_loop.message.model import Header, Message
 from inbox_loop.policy import LABEL_REASONS, MakeTask, Policy, Skip, SkipReason, decide, decide_insisted
-from inbox_loop.rules import Priority, Rule, Verdict
+from inbox_loop.rules import Conditions, Priority, Rule, Verdict
 from inbox_loop.task import MAX_TITLE_CHARACTERS
 
 SKIP_ALL = Policy(own_addresses=frozenset({"Bot@Example.org"}), skip_bulk=True, skip_auto_replies=True)
@@ -288,12 +289,25 @@ NAMES = st.sampled_from(
 )
 
 
+CONDITIONS = st.sampled_from(
+    [
+        Conditions(senders=(compile_address_glob("@*"),)),
+        Conditions(recipients=(compile_address_glob("*a*b*"),)),
+        Conditions(subjects=(compile_glob("*?*"),)),
+        Conditions(lists=(compile_glob("*"),)),
+        Conditions(labels=(compile_glob("x"),), has_attachment=False, smaller_than=1),
+    ]
+)
+RULES = st.lists(st.builds(Rule, st.just("r"), st.sampled_from(Verdict), CONDITIONS), max_size=3).map(tuple)
+
+
 @given(
     headers=st.lists(st.tuples(NAMES, CLEAN), max_size=6),
     labels=st.frozensets(st.sampled_from(["INBOX", "SENT", "SPAM", "x"])),
+    rules=RULES,
 )
 def test_any_message_is_decided_and_a_task_can_be_stored(
-    headers: list[tuple[str, str]], labels: frozenset[str]
+    headers: list[tuple[str, str]], labels: frozenset[str], rules: tuple[Rule, ...]
 ) -> None:
     message = Message(
         message_id=MESSAGE_ID,
@@ -306,7 +320,7 @@ def test_any_message_is_decided_and_a_task_can_be_stored(
         mime_type="multipart/report",
         attachments=(),
     )
-    decision = decide(message, SKIP_ALL, mailbox="support", account="support@example.org", project=None)
+    decision = decide(message, with_rules(*rules), mailbox="support", account="support@example.org", project=None)
     if isinstance(decision, MakeTask):
         assert 0 < len(decision.draft.title) <= MAX_TITLE_CHARACTERS
         assert json.loads(json.dumps(decision.draft.source)) == decision.draft.source

@@ -17,6 +17,7 @@ from inbox_loop.commands.policy_trial import UNREADABLE, Judge, Trial, note_fail
 from inbox_loop.commands.signals import listening
 from inbox_loop.errors import EXIT_FINE, EXIT_LOOK, UsageError
 from inbox_loop.gmail.wire import Download
+from inbox_loop.loop.ports import Fetched
 from inbox_loop.message.model import Message
 from inbox_loop.settings import MailboxSettings, Settings
 
@@ -110,10 +111,11 @@ def _try_newest(settings: Settings, mailbox: MailboxSettings, count: int) -> Ite
     judge = _judge_for(settings, mailbox)
     with listening() as requests, open_gmail(settings, mailbox, requests.stop) as gmail:
         listed = gmail.list_messages("", None).messages[:count]
-        fetched = {each.message_id: each.result for each in gmail.fetch_messages(listed)}
-    for each in listed:
-        result = fetched[each.message_id]
-        if isinstance(result, Message):
-            yield judge.try_message(result)
-        else:
-            yield note_failure(result, message_id=each.message_id)
+        tried = {each.message_id: _try_fetched(judge, each) for each in gmail.fetch_messages(listed)}
+    yield from (tried[each.message_id] for each in listed)
+
+
+def _try_fetched(judge: Judge, fetched: Fetched) -> Trial:
+    if isinstance(fetched.result, Message):
+        return judge.try_message(fetched.result)
+    return note_failure(fetched.result, message_id=fetched.message_id)
