@@ -9,20 +9,21 @@ of unknown charsets, split in the middle of a character; and text that was never
 
 from __future__ import annotations
 
-import base64
 import re
 from dataclasses import dataclass
 from itertools import groupby
 
 from inbox_loop.message.charset import decode_labelled, decode_text
+from inbox_loop.message.transfer import decode_base64
 
 # RFC 2231 allows a language after the charset: =?utf-8*en?Q?...?=
 _WORD = re.compile(r"=\?([^?*\s]*)(?:\*[^?\s]*)?\?([BbQq])\?(.*?)\?=", re.DOTALL)
 _WORD_END = "?="
 _FOLD = re.compile(r"(?:\r\n|\r|\n)[ \t]*")
 _ESCAPED_BYTE = re.compile(rb"=([0-9A-Fa-f]{2})")
-_NOT_BASE64 = re.compile(rb"[^A-Za-z0-9+/]")
 _SMUGGLED_BYTE = re.compile("[\udc80-\udcff]")
+# Older Japanese mail programs write ISO-2022-JP as it is. Its way into two-byte characters, and back.
+_JAPANESE_ESCAPE = re.compile(r"\x1b\$[@B].*\x1b\([BJ]", re.DOTALL)
 _OTHER_SURROGATE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 
@@ -77,15 +78,7 @@ def _decode_word(encoding: str, payload: str) -> bytes:
     data = payload.encode("utf-8", errors="replace")
     if encoding in "Qq":
         return _ESCAPED_BYTE.sub(lambda match: bytes.fromhex(match[1].decode()), data.replace(b"_", b" "))
-    return _decode_base64(data)
-
-
-def _decode_base64(data: bytes) -> bytes:
-    """Whatever can be read of ``data`` as base64: foreign characters skipped, padding made good."""
-    digits = _NOT_BASE64.sub(b"", data)
-    if len(digits) % 4 == 1:  # six bits: not even one byte
-        digits = digits[:-1]
-    return base64.b64decode(digits + b"=" * (-len(digits) % 4))
+    return decode_base64(data)
 
 
 def _decode_raw_bytes(text: str) -> str:
@@ -93,7 +86,7 @@ def _decode_raw_bytes(text: str) -> str:
     if _SMUGGLED_BYTE.search(text):
         return decode_text(restore_bytes(text), None)
     if text.isascii():
-        return text
+        return decode_text(text.encode(), "iso-2022-jp") if _JAPANESE_ESCAPE.search(text) else text
     try:
         data = text.encode("latin-1")
     except UnicodeEncodeError:  # decoded already

@@ -11,8 +11,9 @@ from email import message_from_bytes
 from email.message import Message as ParsedMail
 from email.policy import compat32
 
-from inbox_loop.message.mime import DEFAULT_MIME_TYPE, Part
+from inbox_loop.message.mime import Part
 from inbox_loop.message.model import Header
+from inbox_loop.message.transfer import find_encoding, undo_encoding
 
 # What comes after is left out. Gmail takes a forwarded mail apart itself, unless it was odd or very large.
 MAX_PARSED_BYTES = 1024 * 1024
@@ -20,6 +21,8 @@ MAX_PARSED_BYTES = 1024 * 1024
 MAX_PARSED_DEPTH = 40
 # Further parts are left out; as many as a message itself may have.
 MAX_PARSED_PARTS = 2000
+
+_ENCODING_HEADER = "Content-Transfer-Encoding"
 
 
 def parse_mail(data: bytes) -> Part | None:
@@ -39,20 +42,31 @@ class _Converter:
     def convert(self, parsed: ParsedMail, size: int, depth: int) -> Part:
         self._parts_left -= 1
         headers = tuple(Header(name, str(value)) for name, value in parsed.raw_items())
+        encoding = str(parsed.get(_ENCODING_HEADER, ""))
+        kind = parsed.get_content_type()
         if not parsed.is_multipart():
-            data = _content(parsed)
-            return Part(parsed.get_content_type(), "", headers, data, len(data))
+            data = undo_encoding(_read_content(parsed), encoding)
+            return Part(kind, "", headers, data, len(data))
+        if parsed.get_content_maintype() == "message" and find_encoding(encoding) == "base64":
+            # Forbidden (RFC 2046, section 5.2.1), and done: whoever parsed it took the digits for the mail.
+            data = undo_encoding(b"\n".join(map(_read_content, _children(parsed))), encoding)
+            return Part(kind, "", headers, data, len(data))
         parts = tuple(self._convert_children(parsed, depth)) if depth < MAX_PARSED_DEPTH else ()
-        return Part(parsed.get_content_type() or DEFAULT_MIME_TYPE, "", headers, None, size, parts)
+        return Part(kind, "", headers, None, size, parts)
 
     def _convert_children(self, parsed: ParsedMail, depth: int) -> Iterator[Part]:
-        for child in parsed.get_payload():
+        for child in _children(parsed):
             if self._parts_left == 0:
                 return
-            if isinstance(child, ParsedMail):
-                yield self.convert(child, 0, depth + 1)
+            yield self.convert(child, 0, depth + 1)
 
 
-def _content(parsed: ParsedMail) -> bytes:
+def _children(parsed: ParsedMail) -> Iterator[ParsedMail]:
+    return (child for child in parsed.get_payload() if isinstance(child, ParsedMail))
+
+
+def _read_content(parsed: ParsedMail) -> bytes:
+    """The bytes of a leaf as they came. The parser undoes an encoding only if it is named without a blemish."""
+    del parsed[_ENCODING_HEADER]
     content = parsed.get_payload(decode=True)
     return content if isinstance(content, bytes) else b""
