@@ -5,8 +5,8 @@ Not here: what is wrong with a value (``setting_problems.py``), and what a varia
 
 The file is ``--config``, else ``$INBOX_LOOP_CONFIG``, else ``config.toml`` in the user's configuration folder. Only
 the last may be missing: then the defaults and the environment are all there is. Values are never shown, since any
-of them may be a secret or an address; only a rule is called by its name. Nothing else in the package reads the process's
-environment.
+of them may be a secret or an address; only a rule is called by its name. Nothing else in the package reads the
+process's environment.
 """
 
 from __future__ import annotations

@@ -91,11 +91,9 @@ def test_the_table_names_the_rule_or_the_reason_and_no_title_acts_on_the_termina
     assert ask.isprintable()
 
 
-def test_without_a_choice_the_only_mailbox_gives_the_project(
-    run_inside: RunCommand, config: str, mail: Path, variables: dict[str, str]
-) -> None:
+def test_without_a_choice_the_only_mailbox_gives_the_project(run_inside: RunCommand, config: str, mail: Path) -> None:
     boxes = [{"name": "desk", "token_file": "/none.json", "project": "inbox"}]
-    one = variables | {"INBOX_LOOP_MAILBOXES": json.dumps(boxes)}
+    one = {"INBOX_LOOP_MAILBOXES": json.dumps(boxes)}
     arguments = ("policy", "test", "--mail", str(mail), "--config", config, "--json")
     assert [record["project"] for record in records_of(run_inside(*arguments, **one))] == [
         "orders",
@@ -104,7 +102,7 @@ def test_without_a_choice_the_only_mailbox_gives_the_project(
         None,
     ]
     boxes.append({"name": "other", "token_file": "/other.json", "project": "elsewhere"})
-    two = variables | {"INBOX_LOOP_MAILBOXES": json.dumps(boxes)}
+    two = {"INBOX_LOOP_MAILBOXES": json.dumps(boxes)}
     assert [record["project"] for record in records_of(run_inside(*arguments, **two))][2] is None
     named = records_of(run_inside(*arguments, "--mailbox", "other", **two))
     assert [record["project"] for record in named] == ["orders", None, "elsewhere", None]
