@@ -54,6 +54,7 @@ class Ended:
     peak_bytes: int
     """The most memory it held at once."""
     cpu_seconds: float
+    """Of the processes in which it read messages as well."""
 
 
 def start_command(arguments: list[str], variables: Mapping[str, str], folder: Path) -> subprocess.Popen[str]:
@@ -77,7 +78,7 @@ def run_command(arguments: list[str], variables: Mapping[str, str], folder: Path
         while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
             peak = max(peak, _peak_bytes(process.pid))
             time.sleep(_LOOK_SECONDS)
-        cpu = cpu_seconds(process.pid)
+        cpu = sum(_times(process.pid)) / _TICKS_A_SECOND
         output = process.communicate()[0]
     if process.returncode != 0:
         raise RuntimeError(f"exit code {process.returncode}: {read_log(folder)}")
