@@ -124,7 +124,7 @@ class BodyReader:
 
     def _read_event(self, part: Part) -> str:
         """An invitation; empty if it was told already: most come twice, to be shown and to be saved."""
-        event = describe_invitation(_decode(part))
+        event = describe_invitation(part.data or b"", part.content_type.parameters.get("charset"))
         if event in self._events:
             return ""
         self._events.add(event)
