@@ -16,6 +16,8 @@ Every message that was ever seen has one row in the ledger. Its state is `pendin
 ```sh
 inbox-loop messages list --state skipped
 inbox-loop messages explain MESSAGE_ID
+inbox-loop messages retry MESSAGE_ID      # read again what could not be read
+inbox-loop messages make-task MESSAGE_ID  # a task of a skipped message, whatever speaks against it
 ```
 """
 

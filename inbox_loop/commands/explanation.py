@@ -115,6 +115,8 @@ def _tell(row: LedgerRow) -> Iterator[tuple[str, str]]:
     yield "outcome", _outcome(row)
     if row.reason is not None:
         yield "reason", REASONS.get(row.reason, row.reason)
+    if row.insisted:
+        yield "asked for", "a person wants a task of it, whatever speaks against it"
     if row.rule is not None:
         yield "rule", row.rule
     if row.headers_only:

@@ -120,8 +120,9 @@ class StoreTransaction(Protocol):
     ) -> int:
         """Make rows of any state pending again, due now, with a fresh count of attempts; how many there were.
 
-        Each gets a new revision, those already pending too. ``remint`` and ``insisted`` are kept on the row (no later
-        reopening takes them off) until it is settled. The task a row was bound to stays bound until then as well.
+        Each gets a new revision, those already pending too. ``remint`` is kept on the row (never taken off by a later
+        reopening) until it is settled, ``insisted`` for good: what a person said of a message holds whenever it is read
+        again. The task a row was bound to stays bound until the row is settled anew.
         """
 
     def advance_cursor(self, cursor: int) -> None:

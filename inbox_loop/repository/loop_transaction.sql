@@ -145,7 +145,6 @@ update messages as m
                               else m.next_attempt_at end,
        task_id = case when o.state = 'pending' then m.task_id else o.task_id end,
        remint = m.remint and o.state = 'pending',
-       insisted = m.insisted and o.state = 'pending',
        rule = o.rule,
        sender = coalesce(o.sender, m.sender),
        settled_at = case when o.state = 'pending' then null else now() end

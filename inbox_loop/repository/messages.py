@@ -40,6 +40,8 @@ class LedgerRow:
     task_deleted_at: datetime | None
     rule: str | None = None
     """The name of the rule that decided; None when none matched."""
+    insisted: bool = False
+    """A person wants a task of it, whatever the policy says."""
     quote_cut_characters: int = 0
     """How long the quote was that its task leaves out; 0 when nothing was cut."""
     headers_only: bool = False
@@ -96,6 +98,7 @@ def _ledger_row(row: DictRow) -> LedgerRow:
         task_status=None if row["task_status"] is None else TaskStatus(row["task_status"]),
         task_deleted_at=row["task_deleted_at"],
         rule=row["rule"],
+        insisted=row["insisted"],
         quote_cut_characters=_count_of(row["quote_cut_characters"]),
         headers_only=row["headers_only"] is True,
     )

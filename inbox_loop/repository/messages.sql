@@ -3,7 +3,7 @@
 -- reads: tenants, messages, mailboxes, tasks
 select b.name as mailbox, m.message_id, m.thread_id, m.state, m.reason, m.attempts, m.next_attempt_at, m.seen_at,
        m.found_by, m.settled_at, m.internal_date, t.number as task_number, t.status as task_status,
-       t.deleted_at as task_deleted_at, t.external_ref::text as external_ref, m.rule,
+       t.deleted_at as task_deleted_at, t.external_ref::text as external_ref, m.rule, m.insisted,
        t.source -> 'quote_cut_characters' as quote_cut_characters, t.source -> 'headers_only' as headers_only
   from messages as m
   join mailboxes as b on b.tenant_id = m.tenant_id and b.mailbox_id = m.mailbox_id
@@ -27,7 +27,7 @@ select b.name as mailbox, m.message_id, m.thread_id, m.state, m.reason, m.attemp
 -- reads: tenants, messages, mailboxes, tasks
 select b.name as mailbox, m.message_id, m.thread_id, m.state, m.reason, m.attempts, m.next_attempt_at, m.seen_at,
        m.found_by, m.settled_at, m.internal_date, t.number as task_number, t.status as task_status,
-       t.deleted_at as task_deleted_at, t.external_ref::text as external_ref, m.rule,
+       t.deleted_at as task_deleted_at, t.external_ref::text as external_ref, m.rule, m.insisted,
        t.source -> 'quote_cut_characters' as quote_cut_characters, t.source -> 'headers_only' as headers_only
   from tenants as n
   join mailboxes as b on b.tenant_id = n.tenant_id

@@ -68,6 +68,11 @@ def test_the_rule_that_decided_is_named_after_the_reason() -> None:
     assert (story["reason"], story["rule"]) == ("a rule of the configuration says so", "newsletters")
 
 
+def test_that_a_person_asked_for_the_task_is_told() -> None:
+    assert "asked for" not in dict(explain(ROW))
+    assert dict(explain(replace(ROW, insisted=True)))["asked for"].startswith("a person wants a task of it")
+
+
 def test_what_a_task_leaves_out_is_told_with_the_way_to_see_it() -> None:
     story = dict(explain(replace(ROW, quote_cut_characters=120, headers_only=True)))
     assert story["left out"] == "a quote of 120 characters; to see it: inbox-loop messages explain --full a1"

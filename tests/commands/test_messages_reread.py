@@ -160,6 +160,15 @@ def test_what_a_person_wants_holds_when_the_message_is_read_later(run: RunComman
     assert [task["title"] for task in records_of(run("tasks", "list", "--json"))] == ["Weekly news"]
 
 
+def test_a_wish_that_met_an_unreadable_message_is_kept_for_the_retry(run: RunCommand, simulator: Simulator) -> None:
+    skipped = deliver(simulator, run, LIST_MAIL)
+    spoil(simulator, skipped)
+    run("messages", "make-task", skipped.message_id)
+    simulator.faults.clear()
+    assert record_of(run("messages", "retry", skipped.message_id, "--json"))["state"] == "task"
+    assert "a person wants a task of it" in run("messages", "explain", skipped.message_id).stdout
+
+
 # --- retry -----------------------------------------------------------------------------------------------------------
 
 

@@ -170,16 +170,17 @@ def test_remint_stays_until_the_row_is_settled(store: PostgresLoopStore) -> None
     assert not the_due(store).remint
 
 
-def test_that_a_person_insists_stays_until_the_row_is_settled(store: PostgresLoopStore) -> None:
+def test_what_a_person_said_of_a_message_holds_whenever_it_is_read_again(
+    store: PostgresLoopStore, database: Database
+) -> None:
     discover(store, "a")
     assert not the_due(store).insisted
     reopen(store, ["a"], insisted=True)
+    settle(store, Outcome("a", 2, MessageState.QUARANTINED, "too_deep"))
+    (row,) = MessageReader(database, tenant="acme").find_message("desk", "a")
+    assert row.insisted
     reopen(store, ["a"])
-    settle(store, Outcome("a", 3, PENDING, "later", retry_in=timedelta()))
     assert the_due(store).insisted
-    settle(store, Outcome("a", 3, SKIPPED, "task_deleted"))
-    reopen(store, ["a"])
-    assert not the_due(store).insisted
 
 
 def test_named_messages_are_found_while_they_are_pending_whether_they_are_due_or_not(store: PostgresLoopStore) -> None:
