@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -28,3 +29,13 @@ def test_each_mail_keeps_what_is_new_in_it_and_only_that(path: Path, read_raw: R
     cut = message.unquoted.cut_characters if message.unquoted else 0
     # Where a whole part goes, so does the empty line above it.
     assert len(message.text) - len(new) - cut in (0, 2)
+
+
+def test_each_mail_has_a_text_beside_it_and_each_text_a_mail() -> None:
+    assert [path.with_suffix(".expected.txt") for path in MAIL] == sorted(CORPUS.glob("*.txt"))
+
+
+def test_the_mails_name_nobody_outside_of_the_example_domains() -> None:
+    address = re.compile(rb"[\w.+-]+@([\w-]+(?:\.[\w-]+)+)")
+    domains = {domain.lower() for path in MAIL for domain in address.findall(path.read_bytes())}
+    assert domains <= {b"example.org", b"example.com", b"example.net", b"lists.example.org"}
