@@ -22,6 +22,14 @@ _INVISIBLE = "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u206
 _PADDING = re.compile(f"(?:[{_INVISIBLE}][ \t\n\u00a0\u2000-\u200a\u202f\u205f\u3000]*+){{3,}}+")
 _BYTE_ORDER_MARK = "\ufeff"
 
+# What shows as nothing and yet says something, to a program that reads every character: letters written as tags,
+# and bytes written as variation selectors in a row. Tags have a use in flags (England, Scotland, Wales) alone.
+_FLAG_OR_TAG = re.compile("(\U0001f3f4[\U000e0030-\U000e007a]{1,6}+\U000e007f)|[\U000e0000-\U000e007f]")
+_SELECTOR = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
+_FURTHER_SELECTORS = re.compile(f"(?<=[{_SELECTOR}])[{_SELECTOR}]+")
+# Text forced to run backwards, to make "exe.pdf" of "fdp.exe". Hebrew and Arabic need no force.
+_OVERRIDE = re.compile("[\u202d\u202e]")
+
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
@@ -34,16 +42,14 @@ class Cleaned:
 def clean_text(text: str) -> Cleaned:
     r"""Make ``text`` clean: no U+0000, no lone surrogate, no control character but newline and tab.
 
-    Lone surrogates become U+FFFD, other control characters go, runs of invisible padding become one blank (or one
-    newline), and every line end becomes ``\n``. Cleaning a clean text changes nothing.
+    Lone surrogates become U+FFFD, other control characters and hidden letters go, runs of invisible padding become
+    one blank (or one newline), and every line end becomes ``\n``. Cleaning a clean text changes nothing.
     """
     text = _LINE_END.sub("\n", text)
     text, surrogates = _SURROGATE.subn("\ufffd", text)
     text, controls = _CONTROL.subn("", text)
-    marks = text.count(_BYTE_ORDER_MARK)
-    text = text.replace(_BYTE_ORDER_MARK, "")
-    unpadded = _PADDING.sub(_blank_for, text)
-    return Cleaned(unpadded, surrogates + controls + marks + len(text) - len(unpadded))
+    shown = text if text.isascii() else _remove_hidden(text)
+    return Cleaned(shown, surrogates + controls + len(text) - len(shown))
 
 
 def clean_line(text: str) -> Cleaned:
@@ -57,6 +63,14 @@ def cut_to_bytes(text: str, limit: int) -> str:
     if len(text) <= limit // 4:
         return text
     return text[:limit].encode()[:limit].decode(errors="ignore")
+
+
+def _remove_hidden(text: str) -> str:
+    text = text.replace(_BYTE_ORDER_MARK, "")
+    text = _OVERRIDE.sub("", text)
+    text = _FLAG_OR_TAG.sub(r"\1", text)
+    text = _FURTHER_SELECTORS.sub("", text)
+    return _PADDING.sub(_blank_for, text)
 
 
 def _blank_for(padding: re.Match[str]) -> str:

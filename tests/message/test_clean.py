@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 
 from inbox_loop.message.clean import Cleaned, clean_line, clean_text, cut_to_bytes
 
+ENGLAND = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
 HOSTILE_TEXT = st.text(
     st.one_of(
         st.characters(),
         st.sampled_from(
             "\x00\r\n\t \x1b\x7f\x85\x9b\u00a0\u00ad\u034f\u200b\u200c\u200d\u2028\u2060\ufeff\ud800\udfff"
+            "\u202e\ufe0f\U0001f3f4\U000e0001\U000e0067\U000e007f\U000e0100"
         ),
     )
 )
@@ -34,6 +36,11 @@ HOSTILE_TEXT = st.text(
         pytest.param("\ufefftext\ufeff", "text", 2, id="byte order marks go"),
         pytest.param("Sale" + "\u200c\u00a0" * 40 + "Hello", "Sale Hello", 79, id="padding of a preview line"),
         pytest.param("Sale" + "\u034f \u200c \u00ad\n" * 3 + "Hello", "Sale\nHello", 17, id="padding over lines"),
+        pytest.param("a\u202efdp.exe", "afdp.exe", 1, id="text forced backwards"),
+        pytest.param("Hi\U000e0069\U000e0067\U000e006e!", "Hi!", 3, id="letters hidden as tags"),
+        pytest.param(f"Go {ENGLAND}!", f"Go {ENGLAND}!", 0, id="the tags of a flag stay"),
+        pytest.param("a\ufe0f\ufe01\U000e0141", "a\ufe0f", 2, id="bytes hidden as variation selectors"),
+        pytest.param("❤\ufe0f 葛\U000e0100", "❤\ufe0f 葛\U000e0100", 0, id="single variation selectors stay"),
         pytest.param("می\u200cخواهم", "می\u200cخواهم", 0, id="one joiner of Persian stays"),
         pytest.param("👩\u200d👩\u200d👧\u200d👦", "👩\u200d👩\u200d👧\u200d👦", 0, id="a joined emoji stays"),
         pytest.param("Donau\u00addampf", "Donau\u00addampf", 0, id="one soft hyphen stays"),
