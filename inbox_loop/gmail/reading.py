@@ -12,6 +12,7 @@ mailbox is raised: nobody there, a person must act, throttled for longer than th
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -85,7 +86,11 @@ class _OneRead:
     patience: Patience
 
     def read_thread(self, planned: ReadThread) -> Answers:
-        """By threads.get. Passing trouble, and what is not in the answer, is left to reads of single messages."""
+        """By threads.get. Passing trouble, and what is not in the answer, is left to reads of single messages.
+
+        So is what can't be read within the share of the pass: a thread of messages that take long must not be begun
+        anew by each pass, and never settled.
+        """
         call = Call("threads.get", {"id": planned.thread_id, "format": "full"})
         try:
             answers = _by_id(self._execute(call, _expect(planned.thread_id)))
@@ -93,10 +98,11 @@ class _OneRead:
             if isinstance(error, NoConnection):
                 raise
             answers = {}
+        until = time.monotonic() + self.patience.seconds_left
         read = (
             self._settle(each, partial(self._complete, each, answers[each.message_id]))
             for each in planned.wanted
-            if each.message_id in answers
+            if each.message_id in answers and time.monotonic() < until
         )
         fetched = tuple(each for each in read if not isinstance(each.result, GmailUnreachable))
         settled = {each.message_id for each in fetched}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -24,6 +25,7 @@ from inbox_loop.errors import (
 )
 from inbox_loop.gmail.mailbox import GoogleMailbox
 from inbox_loop.gmail.turns import FAILURES_IN_A_ROW
+from inbox_loop.gmail.wire import Download, read_download
 from inbox_loop.loop.ports import Fetched, MessageId
 from inbox_loop.message.model import Message
 from inbox_loop.simulator.faults import Fault, Kind
@@ -107,6 +109,29 @@ def test_a_thread_that_is_gone_does_not_take_its_messages_with_it(
 
     assert sorted(texts(read(mailbox, wanted)).values()) == ["number 0", "number 1", "number 2"]
     assert methods(simulator) == {"threads.get": 1, "messages.get": 3}
+
+
+def test_a_thread_whose_messages_take_long_is_read_on_one_by_one_and_each_is_answered_when_it_is_done(
+    account: Account,
+    simulator: Simulator,
+    open_mailbox: Callable[..., GoogleMailbox],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def read_slowly(download: Download, _check: Callable[[], None]) -> Message:
+        time.sleep(0.4)
+        return read_download(download)
+
+    monkeypatch.setattr("inbox_loop.gmail.patience.SHARE", 0.01)
+    monkeypatch.setattr("inbox_loop.gmail.patience.SHORTEST_SECONDS", 1.0)
+    wanted = deliver(account, 8, thread_id=deliver(account, 1)[0].thread_id)
+    mailbox = open_mailbox(read_download=read_slowly)
+
+    with mailbox.within(20):
+        answers = read(mailbox, wanted)
+
+    assert sorted(texts(answers).values()) == [f"number {n}" for n in range(8)]
+    assert methods(simulator)["threads.get"] == 1
+    assert 5 <= methods(simulator)["messages.get"] <= 8
 
 
 def test_an_id_wanted_twice_is_answered_once(account: Account, mailbox: GoogleMailbox) -> None:

@@ -16,6 +16,7 @@ from inbox_loop.errors import (
     GmailUnreachable,
     InboxLoopError,
 )
+from inbox_loop.gmail.large import MAX_PAGES
 from inbox_loop.gmail.mailbox import GoogleMailbox
 from inbox_loop.loop.ports import MessageId
 from inbox_loop.message.model import Message
@@ -129,6 +130,25 @@ def test_the_content_of_a_message_over_the_limit_is_never_asked_for(
         assert format_of_reads(simulator, each.message_id) == ["metadata"]
     assert [texts(answers)[each.message_id] for each in others] == ["number 0", "number 1"]
     assert limited.usage().quota_units == 5 + 4 * 20
+
+
+def test_of_many_large_messages_some_are_known_beforehand_and_the_rest_by_their_size(
+    account: Account, simulator: Simulator, limited: GoogleMailbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("inbox_loop.gmail.large.PAGE_SIZE", 1)
+    oldest, *others = (deliver_huge(account) for _ in range(4))
+
+    answers = read(limited, [oldest, *others])
+
+    for answer in answers.values():
+        assert_headers_only(answer)
+    assert len(searches(simulator)) == MAX_PAGES == 2
+    assert [format_of_reads(simulator, each.message_id)[0] for each in (oldest, *others)] == [
+        "full",
+        "full",
+        "metadata",
+        "metadata",
+    ]
 
 
 def test_a_message_exactly_at_the_limit_is_read(account: Account, limited: GoogleMailbox) -> None:

@@ -126,6 +126,20 @@ def test_the_time_of_a_message_starts_anew_with_each(open_pool: Callable[[Readin
     assert reading_processes() == {pid}
 
 
+def test_a_process_that_comes_to_a_standstill_is_given_up_and_the_next_message_is_read(
+    open_pool: Callable[[ReadingLimits], ReadingPool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("inbox_loop.reader.process.PATIENCE", 2)
+    pool = open_pool(LITTLE_TIME)
+    pool.read(plain("before"), go_on)
+    (pid,) = reading_processes()
+    os.kill(pid, signal.SIGSTOP)
+
+    assert reason_of(pool, plain("hello")) == "took_too_long"
+    assert pool.read(plain("after"), go_on).text == "after"
+    assert pid not in reading_processes()
+
+
 def test_a_message_that_takes_too_much_memory_is_given_up_and_the_next_is_read(
     open_pool: Callable[[ReadingLimits], ReadingPool],
 ) -> None:
