@@ -19,7 +19,7 @@ from inbox_loop.commands.options import (
     read_settings,
 )
 from inbox_loop.commands.shapes import full_message_record, message_record
-from inbox_loop.commands.show import print_line, print_records
+from inbox_loop.commands.show import print_line, print_records, print_text
 from inbox_loop.commands.signals import listening
 from inbox_loop.commands.wiring import open_tenant
 from inbox_loop.errors import NoSuchMessage
@@ -95,8 +95,7 @@ def _print_text(message: Message) -> None:
         print_line(f"  Attachment: {attachment.name} ({attachment.mime_type}, {attachment.size} bytes)")
     print_line()
     lines = mark_lines(message)
-    for line in lines:
-        print_line(f"{LEFT_OUT if line.left_out else KEPT}{line.text}".replace("\t", "    ").rstrip())
+    print_text("\n".join(f"{LEFT_OUT if line.left_out else KEPT}{line.text}".rstrip() for line in lines))
     if any(line.left_out for line in lines):
         print_line()
         print_line(LEGEND)
