@@ -24,13 +24,17 @@ from inbox_loop.message.mime import Part, walk
 from inbox_loop.message.model import Attachment
 from inbox_loop.message.quote_marks import MarkedText, mark_nothing
 from inbox_loop.message.quotes import cut_quotes
-from inbox_loop.message.raw import parse_mail
-from inbox_loop.message.readable import Readable, join, keep
+from inbox_loop.message.raw import MAX_PARSED_BYTES, parse_mail
+from inbox_loop.message.readable import MAX_TEXT_CHARACTERS, Readable, join, keep
 from inbox_loop.message.standing import Standing
 from inbox_loop.task import MAX_BODY_BYTES
 
 # Of one part. A character of UTF-32 has four bytes.
 MAX_PART_BYTES = 4 * MAX_BODY_BYTES
+# Of all parts of a message. Both alternatives are read, and of forwarded mail more than is shown.
+MAX_READ_CHARACTERS = 4 * MAX_TEXT_CHARACTERS
+# Of a report's fields.
+MAX_FIELDS_CHARACTERS = 256 * 1024
 
 _FORWARDED = "---------- Forwarded message ----------"
 _FORWARDED_HEADERS = ("From", "Date", "Subject", "To", "Cc")
@@ -41,6 +45,8 @@ _REPORT_KINDS = frozenset(
 )
 _CALENDAR_KINDS = frozenset({"text/calendar", "application/ics"})
 _SEALED_KINDS = frozenset({"multipart/encrypted", "application/pkcs7-mime", "application/x-pkcs7-mime"})
+_SEALED_NAME = "smime.p7m"
+_PGP_KIND = "application/pgp-encrypted"
 _ENCRYPTED = "[This message is encrypted. It can only be read in a mail program that has the key.]"
 _SIGNED = "[This message is packed into its S/MIME signature. It can be read in a mail program that knows S/MIME.]"
 _MARKUP_STARTS = ("<!doctype html", "<html", "<head", "<body")
@@ -52,6 +58,7 @@ _OUTLOOK_NAME = "winmail.dat"
 _OUTLOOK_ONLY = "[The content is in winmail.dat, which only Outlook opens.]"
 _LEFT_OUT = "[The text, {size}, is left out here. The whole message is in Gmail.]"
 
+_FOLD = re.compile(r"\r?\n[ \t]+")
 _URL = re.compile(r"\bhttps?://\S+")
 _WORD = re.compile(r"\w+")
 # A text beside HTML with fewer words than this may be a placeholder ("your mail program can't show HTML").
@@ -74,11 +81,13 @@ def list_attachments(root: Part) -> tuple[Attachment, ...]:
 
 
 class BodyReader:
-    """Reads the text of one message. Bounds what the HTML of all its parts together may cost."""
+    """Reads the text of one message. Bounds what all of its parts together may cost."""
 
     def __init__(self, standing: Standing) -> None:
         self._standing = standing
         self._html_left = MAX_RENDERED_CHARACTERS
+        self._text_left = MAX_READ_CHARACTERS
+        self._parsed_left = MAX_PARSED_BYTES
         self._events: set[str] = set()
 
     def read(self, root: Part) -> Readable:
@@ -89,12 +98,10 @@ class BodyReader:
         # Some mail programs give the body itself a file name.
         named = (part for _, part in walk(root) if part.name and part.disposition.value != "attachment")
         text = join(self._read_leaf(part) for part in named if part.kind in ("text/plain", "text/html"))
-        if not text.full and any(_is_for_outlook(part) for _, part in walk(root)):
-            return keep(_OUTLOOK_ONLY)
-        return text
+        return text if text.full else keep(_name_what_is_closed(root))
 
     def _read_part(self, part: Part) -> Iterator[Readable]:
-        if part.kind in _SEALED_KINDS:
+        if part.kind in _SEALED_KINDS or part.name.lower() == _SEALED_NAME:
             yield keep(_describe_seal(part))
         elif part.kind in _FORWARDED_KINDS:
             yield from self._read_forwarded(part)
@@ -112,7 +119,8 @@ class BodyReader:
     def _read_leaf(self, part: Part) -> Readable:
         if _is_left_out(part):
             return keep(_LEFT_OUT.format(size=describe_size(part.size)))
-        cleaned = clean_text(_decode(part))
+        cleaned = clean_text(_decode(part)[: max(self._text_left, 0)])
+        self._text_left -= len(cleaned.text)
         markup = part.kind == "text/html" or cleaned.text.lstrip()[:20].lower().startswith(_MARKUP_STARTS)
         text = self._read_html(cleaned.text) if markup else mark_nothing(cleaned.text.strip("\n"))
         full, new = str(text), cut_quotes(text, self._standing)
@@ -150,13 +158,18 @@ class BodyReader:
 
     def _read_forwarded(self, part: Part) -> Iterator[Readable]:
         """A mail within the mail. Whatever it quotes is content of this one."""
-        inner = part.parts[0] if part.parts else parse_mail(part.data or b"")
+        inner = part.parts[0] if part.parts else self._parse(part.data or b"")
         if inner is None:
             return
         described = _describe_headers(inner) or _describe_headers(part)
         if described:
             yield keep("\n".join((_FORWARDED, *described)))
         yield from (replace(text, new=text.full, cut_characters=0) for text in self._read_part(inner))
+
+    def _parse(self, data: bytes) -> Part | None:
+        parsed = data[: self._parsed_left]
+        self._parsed_left -= len(parsed)
+        return parse_mail(parsed)
 
 
 def _is_attachment(part: Part) -> bool:
@@ -168,8 +181,13 @@ def _is_attachment(part: Part) -> bool:
     return not readable and not part.parts
 
 
-def _is_for_outlook(part: Part) -> bool:
-    return part.kind in _OUTLOOK_KINDS or part.name.lower() == _OUTLOOK_NAME
+def _name_what_is_closed(root: Part) -> str:
+    """Of a message without a text: what it is packed into; empty if that is nothing known."""
+    parts = [part for _, part in walk(root)]
+    if any(part.kind in _OUTLOOK_KINDS or part.name.lower() == _OUTLOOK_NAME for part in parts):
+        return _OUTLOOK_ONLY
+    # Exchange makes multipart/mixed of multipart/encrypted.
+    return _ENCRYPTED if any(part.kind == _PGP_KIND for part in parts) else ""
 
 
 def _is_left_out(part: Part) -> bool:
@@ -217,7 +235,8 @@ def _words(text: str) -> list[str]:
 def _read_fields(part: Part) -> str:
     """The fields of a report: as text, or taken apart into headers by whoever parsed the mail."""
     if part.data:
-        return _decode(part)
+        lines = _FOLD.sub(" ", _decode(part)[:MAX_FIELDS_CHARACTERS]).splitlines()
+        return "\n".join(map(decode_header, lines))
     blocks = (
         "\n".join(f"{header.name}: {decode_header(header.value)}" for header in child.headers) for child in part.parts
     )

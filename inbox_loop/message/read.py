@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 
 from inbox_loop.errors import UnreadableMessage
 from inbox_loop.message.addresses import read_header
@@ -27,6 +28,8 @@ MAX_DEPTH = 60
 # Beyond these, the rest is left out.
 MAX_HEADERS = 1000
 MAX_HEADER_CHARACTERS = 64 * 1024
+# Of all headers together: lists of addresses are read more than once.
+MAX_HEADERS_CHARACTERS = 512 * 1024
 MAX_NAME_CHARACTERS = 1000
 
 
@@ -39,7 +42,7 @@ def read_message(
     above, with the reason ``too_many_parts`` or ``too_deep``.
     """
     _check_limits(root)
-    headers = [(clean_line(header.name), _read_value(header)) for header in root.headers[:MAX_HEADERS]]
+    headers = [(clean_line(header.name), _read_value(header)) for header in _bound_headers(root.headers)]
     body = BodyReader(_find_standing(root)).read(root)
     text = clean_text(body.full)
     attachments = [
@@ -106,8 +109,17 @@ def _check_limits(root: Part) -> None:
             raise UnreadableMessage(f"the message is nested more than {MAX_DEPTH} parts deep", reason="too_deep")
 
 
+def _bound_headers(headers: Iterable[Header]) -> Iterator[Header]:
+    left = MAX_HEADERS_CHARACTERS
+    for header in islice(headers, MAX_HEADERS):
+        name = header.name[:MAX_NAME_CHARACTERS]
+        value = header.value[: min(left, MAX_HEADER_CHARACTERS)]
+        left -= len(value)
+        yield Header(name, value)
+
+
 def _read_value(header: Header) -> Cleaned:
-    return clean_line(read_header(header.name, header.value[:MAX_HEADER_CHARACTERS]))
+    return clean_line(read_header(header.name, header.value))
 
 
 def _flatten(pairs: Iterable[tuple[Cleaned, Cleaned]]) -> Iterator[Cleaned]:

@@ -259,10 +259,10 @@ def test_attachments_are_listed_by_name_type_and_size(read_part: ReadPart) -> No
         Attachment("café.png", "image/png", 4711),
         Attachment("(no name)", "application/octet-stream", 2),
         Attachment("(no name)", "text/plain", 7),
-        Attachment("evil\u202etxt .exe", "application/x-msdownload", 1),
+        Attachment("eviltxt .exe", "application/x-msdownload", 1),
         Attachment("winmail.dat", "application/ms-tnef", 1),
     )
-    assert read_part(root).cleaned == 1
+    assert read_part(root).cleaned == 2
 
 
 @pytest.mark.parametrize(
