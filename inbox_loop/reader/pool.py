@@ -50,7 +50,7 @@ class ReadingPool:
             return open_reply(content)
         except UnreadableMessage as error:
             if error.reason == READER_CRASHED:
-                log.error("reading.crashed", error=str(error))  # noqa: TRY400 - it happened elsewhere; this stack tells nothing
+                log.error("reading.crashed", error=str(error))  # noqa: TRY400 - this stack tells nothing
             raise
 
     def close(self) -> None:

@@ -63,11 +63,6 @@ class ReadingProcess:
         os.set_blocking(self._requests, False)
         os.set_blocking(self._replies, False)
 
-    @property
-    def pid(self) -> int:
-        """Its process id."""
-        return self._process.pid
-
     def ask(self, request: bytes, check: Check) -> bytes:
         """The content of the reply to a request's frame. After any error, what is left to do is ``kill``.
 
@@ -107,12 +102,12 @@ class ReadingProcess:
 
     def _wait_until_ready(self, check: Check) -> None:
         try:
-            self._is_ready = self._receive(len(READY), time.monotonic() + START_SECONDS, check) == READY
+            said = self._receive(len(READY), time.monotonic() + START_SECONDS, check)
         except OSError as error:
-            raise ReaderUnavailable(
-                "The process that reads messages does not start.",
-                hint="Check that reading.memory_megabytes is enough, and that inbox-loop is installed whole.",
-            ) from error
+            raise _does_not_start() from error
+        if said != READY:
+            raise _does_not_start()
+        self._is_ready = True
 
     def _send(self, content: bytes, until: float, check: Check) -> None:
         left = memoryview(content)
@@ -176,6 +171,13 @@ def _wait(pipe: int, event: int, until: float, check: Check) -> None:
         check()
         if time.monotonic() >= until:
             raise TimeoutError("the process that reads does not answer")
+
+
+def _does_not_start() -> ReaderUnavailable:
+    return ReaderUnavailable(
+        "The process that reads messages does not start.",
+        hint="Check that reading.memory_megabytes is enough, and that inbox-loop is installed whole.",
+    )
 
 
 def _too_long() -> UnreadableMessage:

@@ -250,7 +250,7 @@ def test_a_process_that_is_killed_over_each_try_has_crashed(pool: ReadingPool) -
         killing.result()
 
 
-@pytest.mark.parametrize("python", ["/bin/false", "/nowhere/python"])
+@pytest.mark.parametrize("python", ["/bin/false", "/bin/echo", "/nowhere/python"])
 def test_where_no_process_can_be_started_no_message_is_blamed(
     pool: ReadingPool, monkeypatch: pytest.MonkeyPatch, python: str
 ) -> None:
