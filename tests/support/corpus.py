@@ -53,7 +53,11 @@ def describe(*, outcome: str, title: str, sender: str, attachments: Iterable[str
 
 
 def list_mail_of_python() -> list[Path]:
-    """The mail that Python's own tests are made with; none where Python came without its tests."""
+    """The files that Python's own tests of mail are made with, a few of them no mail at all but pictures and sounds.
+
+    None where Python came without its tests.
+    """
     found = find_spec("test.test_email") if find_spec("test") else None
     places = found.submodule_search_locations if found else None
-    return sorted(path for place in places or () for path in Path(place, "data").glob("msg_*.txt"))
+    files = [path for place in places or () for path in Path(place, "data").iterdir() if path.is_file()]
+    return sorted(path for path in files if path.suffix not in (".py", ".pyc"))
