@@ -25,16 +25,14 @@ from inbox_loop.message.model import Attachment
 from inbox_loop.message.quote_marks import MarkedText, mark_nothing
 from inbox_loop.message.quotes import cut_quotes
 from inbox_loop.message.raw import MAX_PARSED_BYTES, parse_mail
-from inbox_loop.message.readable import MAX_TEXT_CHARACTERS, Readable, join, keep
+from inbox_loop.message.readable import Readable, join, keep
 from inbox_loop.message.standing import Standing
 from inbox_loop.task import MAX_BODY_BYTES
 
-# Of one part. A character of UTF-32 has four bytes.
-MAX_PART_BYTES = 4 * MAX_BODY_BYTES
-# Of all parts of a message. Both alternatives are read, and of forwarded mail more than is shown.
-MAX_READ_CHARACTERS = 4 * MAX_TEXT_CHARACTERS
-# Of a report's fields.
-MAX_FIELDS_CHARACTERS = 256 * 1024
+# Of all parts of a message together. A character of UTF-32 has four bytes.
+MAX_READ_BYTES = 4 * MAX_BODY_BYTES
+# Of the fields of one report.
+MAX_FIELDS_CHARACTERS = 64 * 1024
 
 _FORWARDED = "---------- Forwarded message ----------"
 _FORWARDED_HEADERS = ("From", "Date", "Subject", "To", "Cc")
@@ -86,7 +84,7 @@ class BodyReader:
     def __init__(self, standing: Standing) -> None:
         self._standing = standing
         self._html_left = MAX_RENDERED_CHARACTERS
-        self._text_left = MAX_READ_CHARACTERS
+        self._bytes_left = MAX_READ_BYTES
         self._parsed_left = MAX_PARSED_BYTES
         self._events: set[str] = set()
 
@@ -106,7 +104,7 @@ class BodyReader:
         elif part.kind in _FORWARDED_KINDS:
             yield from self._read_forwarded(part)
         elif part.kind in _REPORT_KINDS:
-            yield keep(_read_fields(part))
+            yield keep(self._read_fields(part))
         elif part.kind in _CALENDAR_KINDS:
             yield keep(self._read_event(part))
         elif part.kind == "multipart/alternative" and part.parts:
@@ -119,8 +117,7 @@ class BodyReader:
     def _read_leaf(self, part: Part) -> Readable:
         if _is_left_out(part):
             return keep(_LEFT_OUT.format(size=describe_size(part.size)))
-        cleaned = clean_text(_decode(part)[: max(self._text_left, 0)])
-        self._text_left -= len(cleaned.text)
+        cleaned = clean_text(self._decode(part))
         markup = part.kind == "text/html" or cleaned.text.lstrip()[:20].lower().startswith(_MARKUP_STARTS)
         text = self._read_html(cleaned.text) if markup else mark_nothing(cleaned.text.strip("\n"))
         full, new = str(text), cut_quotes(text, self._standing)
@@ -132,7 +129,7 @@ class BodyReader:
 
     def _read_event(self, part: Part) -> str:
         """An invitation; empty if it was told already: most come twice, to be shown and to be saved."""
-        event = describe_invitation(part.data or b"", part.content_type.parameters.get("charset"))
+        event = describe_invitation(self._take(part), part.content_type.parameters.get("charset"))
         if event in self._events:
             return ""
         self._events.add(event)
@@ -165,6 +162,30 @@ class BodyReader:
         if described:
             yield keep("\n".join((_FORWARDED, *described)))
         yield from (replace(text, new=text.full, cut_characters=0) for text in self._read_part(inner))
+
+    def _read_fields(self, part: Part) -> str:
+        """The fields of a report: as text, or taken apart into headers by whoever parsed the mail."""
+        if part.data:
+            lines = _FOLD.sub(" ", self._decode(part)[:MAX_FIELDS_CHARACTERS]).splitlines()
+            return "\n".join(map(decode_header, lines))
+        blocks = (
+            "\n".join(f"{header.name}: {decode_header(header.value)}" for header in child.headers)
+            for child in part.parts
+        )
+        return "\n\n".join(blocks)
+
+    def _decode(self, part: Part) -> str:
+        data = self._take(part)
+        declared = part.content_type.parameters.get("charset")
+        if not declared and part.kind == "text/html":
+            declared = find_declared_charset(data)
+        return decode_text(data, declared)
+
+    def _take(self, part: Part) -> bytes:
+        """The content of ``part``, as much of it as may still be read."""
+        data = (part.data or b"")[: self._bytes_left]
+        self._bytes_left -= len(data)
+        return data
 
     def _parse(self, data: bytes) -> Part | None:
         parsed = data[: self._parsed_left]
@@ -210,14 +231,6 @@ def _stands_beside_text(part: Part) -> bool:
     return not part.parts and (part.kind in _CALENDAR_KINDS or not part.kind.startswith("text/"))
 
 
-def _decode(part: Part) -> str:
-    data = (part.data or b"")[:MAX_PART_BYTES]
-    declared = part.content_type.parameters.get("charset")
-    if not declared and part.kind == "text/html":
-        declared = find_declared_charset(data)
-    return decode_text(data, declared)
-
-
 def _is_placeholder(plain: str, rich: str) -> bool:
     """Whether a short ``plain`` is no stand-in for ``rich``. If in doubt, HTML is right: it has all there is."""
     plain_words, rich_words = _words(plain), _words(rich)
@@ -230,17 +243,6 @@ def _is_placeholder(plain: str, rich: str) -> bool:
 
 def _words(text: str) -> list[str]:
     return _WORD.findall(_URL.sub(" ", text).lower())
-
-
-def _read_fields(part: Part) -> str:
-    """The fields of a report: as text, or taken apart into headers by whoever parsed the mail."""
-    if part.data:
-        lines = _FOLD.sub(" ", _decode(part)[:MAX_FIELDS_CHARACTERS]).splitlines()
-        return "\n".join(map(decode_header, lines))
-    blocks = (
-        "\n".join(f"{header.name}: {decode_header(header.value)}" for header in child.headers) for child in part.parts
-    )
-    return "\n\n".join(blocks)
 
 
 def _describe_headers(part: Part) -> list[str]:

@@ -22,6 +22,8 @@ _ESCAPED = re.compile(r'\\(["\\])')
 # filename*1*: the name, the number of the section, and whether it is extended (has a charset, is %-escaped).
 _NUMBERED = re.compile(r"(?P<name>[^*]+)(?:\*(?P<section>\d{1,4}))?(?P<extended>\*)?")
 _MAX_PIECES = 200
+# What comes after is left out. The longest file name that is kept fits in, each of its characters escaped.
+_MAX_CHARACTERS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,10 @@ class _Section:
 
 def parse_parameters(raw: str) -> Parameterized:
     """Take a raw header value apart. The first of two parameters of one name counts, the extended one before all."""
-    pieces = [match[0] for match, _ in zip(_PIECE.finditer(_FOLD.sub(" ", raw)), range(_MAX_PIECES), strict=False)]
+    pieces = [
+        match[0]
+        for match, _ in zip(_PIECE.finditer(_FOLD.sub(" ", raw[:_MAX_CHARACTERS])), range(_MAX_PIECES), strict=False)
+    ]
     value = pieces[0].strip().lower() if pieces else ""
     plain: dict[str, str] = {}
     sections: dict[str, list[_Section]] = {}

@@ -8,7 +8,7 @@ from functools import reduce
 import pytest
 
 from inbox_loop.errors import UnreadableMessage
-from inbox_loop.message.body import MAX_READ_CHARACTERS
+from inbox_loop.message.body import MAX_READ_BYTES
 from inbox_loop.message.mime import Part
 from inbox_loop.message.model import Header, Message
 from inbox_loop.message.raw import MAX_PARSED_BYTES, parse_mail
@@ -75,7 +75,7 @@ def test_of_parts_without_an_end_the_text_is_read_up_to_a_limit_for_all(
     monkeypatch.setattr("inbox_loop.message.body.cut_quotes", count)
     part = leaf("text/plain", b"word " * 50_000)
     message = read_part(multi(*[part] * (MAX_PARTS - 1)))
-    assert MAX_TEXT_CHARACTERS < sum(looked_at) <= MAX_READ_CHARACTERS
+    assert MAX_TEXT_CHARACTERS < sum(looked_at) <= MAX_READ_BYTES
     assert len(message.text) <= MAX_TEXT_CHARACTERS + 2 * MAX_PARTS
 
 
