@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from urllib.parse import unquote_to_bytes
 
 from inbox_loop.message.charset import decode_labelled
@@ -43,10 +44,8 @@ class _Section:
 
 def parse_parameters(raw: str) -> Parameterized:
     """Take a raw header value apart. The first of two parameters of one name counts, the extended one before all."""
-    pieces = [
-        match[0]
-        for match, _ in zip(_PIECE.finditer(_FOLD.sub(" ", raw[:_MAX_CHARACTERS])), range(_MAX_PIECES), strict=False)
-    ]
+    unfolded = _FOLD.sub(" ", raw[:_MAX_CHARACTERS])
+    pieces = [match[0] for match in islice(_PIECE.finditer(unfolded), _MAX_PIECES)]
     value = pieces[0].strip().lower() if pieces else ""
     plain: dict[str, str] = {}
     sections: dict[str, list[_Section]] = {}
