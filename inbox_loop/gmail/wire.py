@@ -33,7 +33,17 @@ MAX_DEPTH = 100
 # Text that Gmail keeps apart, as it does with attachments, is fetched up to this size and so many times a message.
 MAX_TEXT_BYTES = 5 * 1024 * 1024
 MAX_TEXT_READS = 4
-TEXT_TYPES = frozenset({"text/plain", "text/html", "text/calendar"})
+_TEXT_TYPES = frozenset({"text/plain", "text/html"})
+# Told in the text of a message even where they have a file name: invitations, and the fields of reports.
+_TOLD_TYPES = frozenset(
+    {
+        "application/ics",
+        "message/delivery-status",
+        "message/disposition-notification",
+        "message/feedback-report",
+        "text/calendar",
+    }
+)
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST_DATE = datetime(9999, 12, 31, tzinfo=UTC)
@@ -127,13 +137,18 @@ def _read_history_id(answer: Answer) -> int:
 
 
 def list_large_texts(answer: Answer) -> tuple[LargeText, ...]:
-    """The text parts of a message that have to be asked for by themselves, within the limits above."""
+    """The text parts of a message that have to be asked for by themselves, within the limits above.
+
+    A text with a file name is one of them only where no text without one is: some mail programs name the body itself.
+    """
+    parts = list(_walk(_dict(answer, "payload")))
+    bodies = [part for part in parts if _kind(part) in _TEXT_TYPES and not _text(part, "filename")] or [
+        part for part in parts if _kind(part) in _TEXT_TYPES and not _is_marked_as_file(part)
+    ]
     wanted = (
         LargeText(attachment_id, size)
-        for part in _walk(_dict(answer, "payload"))
-        if _text(part, "mimeType").lower() in TEXT_TYPES
-        and not _text(part, "filename")
-        and not _text(_dict(part, "body"), "data")
+        for part in [*bodies, *(part for part in parts if _kind(part) in _TOLD_TYPES)]
+        if not _text(_dict(part, "body"), "data")
         and (attachment_id := _text(_dict(part, "body"), "attachmentId"))
         and (size := _number(_dict(part, "body"), "size")) <= MAX_TEXT_BYTES
     )
@@ -202,13 +217,22 @@ def _part(payload: Answer, texts: Mapping[str, bytes], depth: int) -> Part:
     encoded = body.get("data")
     data = decode_base64url(encoded) if isinstance(encoded, str) else texts.get(_text(body, "attachmentId"))
     return Part(
-        mime_type=_text(payload, "mimeType").lower(),
+        mime_type=_kind(payload),
         filename=_text(payload, "filename"),
         headers=tuple(Header(_text(each, "name"), _text(each, "value")) for each in _dicts(payload, "headers")),
         data=data,
         size=_number(body, "size"),
         parts=tuple(_part(each, texts, depth - 1) for each in _dicts(payload, "parts")) if depth > 0 else (),
     )
+
+
+def _kind(payload: Answer) -> str:
+    return _text(payload, "mimeType").lower()
+
+
+def _is_marked_as_file(payload: Answer) -> bool:
+    headers = ((_text(each, "name").lower(), _text(each, "value")) for each in _dicts(payload, "headers"))
+    return any(name == "content-disposition" and value.lower().startswith("attachment") for name, value in headers)
 
 
 def _walk(payload: Answer) -> Iterator[Answer]:

@@ -245,6 +245,24 @@ def test_only_text_that_is_no_attachment_is_asked_for_by_itself() -> None:
     assert found == (LargeText("a", 9), LargeText("b", 9), LargeText("c", 9))
 
 
+@pytest.mark.parametrize(
+    "mime_type",
+    ["text/calendar", "application/ics", "message/delivery-status", "message/feedback-report"],
+)
+def test_what_the_text_tells_of_is_asked_for_whatever_its_name(mime_type: str) -> None:
+    parts = [large("a", mime_type, filename="file"), {"mimeType": "text/plain", "body": {"data": "aGk"}}]
+
+    assert list_large_texts({"payload": {"parts": parts}}) == (LargeText("a", 9),)
+
+
+def test_a_text_with_a_file_name_is_asked_for_where_there_is_no_other_and_it_is_not_marked_as_a_file() -> None:
+    marked = large("a", filename="a.txt") | {"headers": [{"name": "content-DISPOSITION", "value": "Attachment; x=y"}]}
+    named = large("b", filename="b.txt")
+
+    assert list_large_texts({"payload": {"parts": [marked, named]}}) == (LargeText("b", 9),)
+    assert list_large_texts({"payload": {"parts": [marked]}}) == ()
+
+
 def test_a_message_of_a_thousand_large_texts_costs_a_few_reads() -> None:
     parts = [large(str(n)) for n in range(1000)]
 
