@@ -256,6 +256,12 @@ class ReaderUnavailable(Unreachable):
     code = "reader.unavailable"
 
 
+class ReadingInterrupted(Unreachable):
+    """The process that read a message was stopped from outside, or had no time to work. The message may be fine."""
+
+    code = "reading.interrupted"
+
+
 class EmbeddedUnavailable(Unreachable):
     """The private Postgres could not be started; the hint says what is missing."""
 

@@ -65,7 +65,8 @@ def _is_answer_of_a_rule(message: Message) -> bool:
 
 def has_empty_path(message: Message) -> bool:
     """Whether its return path is empty, so that nobody can answer it."""
-    return any("".join(value.split()) == "<>" for value in message.header_values("Return-Path"))
+    # The first is Gmail's own; any others were in the mail as it came.
+    return "".join(message.header("Return-Path").split()) == "<>"
 
 
 def is_list(message: Message) -> bool:

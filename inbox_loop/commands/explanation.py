@@ -54,6 +54,7 @@ QUARANTINE_REASONS = {
 WAITING_REASONS = {
     "not_found": "Gmail says that there is no such message",
     "gmail.unreachable": "Gmail did not answer",
+    "reading.interrupted": "the process that reads messages was stopped from outside, or had no time to work",
 }
 REASONS = {**SKIPPED_REASONS, **QUARANTINE_REASONS, **WAITING_REASONS}
 

@@ -8,7 +8,7 @@ would double the price of all. A search can lag behind the mail, so an answer's 
 
 from __future__ import annotations
 
-from inbox_loop.errors import GmailUnreachable
+from inbox_loop.errors import GmailUnreachable, MessageGone, UnreadableMessage
 from inbox_loop.gmail.answers import NoConnection
 from inbox_loop.gmail.bounds import Bounds
 from inbox_loop.gmail.calls import Calls, accept_any
@@ -49,7 +49,7 @@ def find_large(calls: Calls, larger_than: int, bounds: Bounds) -> LargeMessages:
             token = page.next_page
             if token is None:
                 break
-    except GmailUnreachable as error:
+    except (GmailUnreachable, MessageGone, UnreadableMessage) as error:
         if isinstance(error, NoConnection):
             raise
     return LargeMessages(

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from inbox_loop.errors import GmailUnreachable, InboxLoopError, MessageGone, UnreadableMessage
+from inbox_loop.errors import GmailUnreachable, InboxLoopError, MessageGone, ReadingInterrupted, UnreadableMessage
 from inbox_loop.gmail.answers import AnswerTooLarge, NoConnection
 from inbox_loop.gmail.bounds import Bounds
 from inbox_loop.gmail.calls import Calls, accept_any
@@ -165,7 +165,7 @@ class _OneRead:
 
 def _value(wanted: MessageId, error: InboxLoopError) -> Fetched:
     """The error as this message's answer, or raised when it is about more than this message."""
-    about_this_message = isinstance(error, MessageGone | UnreadableMessage | GmailUnreachable)
+    about_this_message = isinstance(error, MessageGone | UnreadableMessage | ReadingInterrupted | GmailUnreachable)
     if not about_this_message or isinstance(error, NoConnection):
         raise error
     return Fetched(wanted.message_id, error)

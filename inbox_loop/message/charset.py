@@ -7,7 +7,7 @@ The order of belief:
 1. A byte order mark of UTF-32 or UTF-16.
 2. The declared charset, where it writes any text in bytes that also pass for UTF-8: the escape-based ISO-2022 and HZ,
    UTF-7, and UTF-16/32 without a mark. Only if the bytes show its traces, because Gmail may hand out bytes already
-   converted to UTF-8 under the old declaration.
+   converted to UTF-8 under the old declaration. ISO-2022-JP by its escapes, even where it is not declared.
 3. UTF-8, if the bytes are valid UTF-8.
 4. The declared charset, if the bytes are valid in it.
 5. UTF-8 or the declared charset with a few broken bytes, each shown as U+FFFD.
@@ -114,6 +114,7 @@ def decode_text(data: bytes, declared: str | None) -> str:
     return (
         _decode_marked(data)
         or _decode_traced(data, codec)
+        or _decode_escaped(data)
         or _decode_strictly(data, "utf-8")
         or _decode_strictly(data, codec)
         or _decode_mostly(data, "utf-8")
@@ -167,6 +168,13 @@ def _decode_traced(data: bytes, codec: str) -> str:
             data.decode("iso2022_jp_ext", errors="replace") if data.isascii() else ""
         )
     return _decode_strictly(data, codec)
+
+
+def _decode_escaped(data: bytes) -> str:
+    """ISO-2022-JP that nobody declared: escapes into two-byte characters and back stand in no other text."""
+    begins = any(escape in data for escape in (b"\x1b$B", b"\x1b$@"))
+    ends = any(escape in data for escape in (b"\x1b(B", b"\x1b(J"))
+    return _decode_strictly(data, "iso2022_jp_ext") if begins and ends and data.isascii() else ""
 
 
 def _decode_strictly(data: bytes, codec: str) -> str:

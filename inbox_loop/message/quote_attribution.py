@@ -63,9 +63,10 @@ class Attributions:
         return known
 
     def names_sender(self, first: int, last: int) -> bool:
-        """Whether the attribution in these lines holds an address and a moment, so that it is one beyond doubt."""
+        """Whether the attribution in these lines says who wrote and when, so that it is one beyond doubt."""
         snippet = " ".join(self._lines[first : last + 1])[:MAX_SNIPPET_CHARACTERS]
-        return _ADDRESS.search(snippet) is not None and names_moment(_ADDRESS.sub("", snippet))
+        named = _ADDRESS.search(snippet) is not None and names_moment(_ADDRESS.sub("", snippet))
+        return named and (_says_written(snippet) or is_known_attribution(snippet))
 
 
 def could_end_attribution(line: str) -> bool:
@@ -89,8 +90,11 @@ def is_likely_attribution(snippet: str) -> bool:
     line = _tidy(snippet)
     if not line.endswith(":") or _SAID.search(line):
         return False
-    written = any(verb in line.casefold() for verb in VERBS)
-    return names_moment(_ADDRESS.sub("", line)) and (written or _ADDRESS.search(line) is not None)
+    return names_moment(_ADDRESS.sub("", line)) and (_says_written(line) or _ADDRESS.search(line) is not None)
+
+
+def _says_written(line: str) -> bool:
+    return any(verb in line.casefold() for verb in VERBS)
 
 
 def _tidy(snippet: str) -> str:

@@ -20,6 +20,7 @@ _MAX_NAME_CHARACTERS = 30
 _MAX_BLOCK_LINES = 16
 _MAX_FOLDED_LINES = 3
 _ENOUGH_ROLES = 2
+_BOTH = 2
 _MAX_READ_CHARACTERS = 4000
 
 _FRAME = "-_*=> \t\u00a0"
@@ -29,6 +30,11 @@ _MOMENT = re.compile(r"(?<!\d)\d{4}(?!\d)|(?<!\d)\d{1,2}[:.]\d{2}(?!\d)")
 _SENT_FROM = re.compile(
     "|".join(f"(?:{words['sent_from']})" for words in MAIL_LANGUAGES.values() if words.get("sent_from")), re.IGNORECASE
 )
+# With a dot in some languages; not the days and months of a date.
+_TIME_OF_DAY = re.compile(r"(?<![\d.:])\d{1,2}[:.]\d{2}(?![\d.])")
+_SIGNED_ANSWER = re.compile(r"\[([^\[\]:\n]{1,40}+)[\]:]")
+# What programs put into brackets: images, their ids, links.
+_NO_NAMES = frozenset({"image", "inline image", "cid", "http", "https", "mailto", "bild", "logo"})
 _POINTS_BELOW = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, POINTS_BELOW))})(?!\w)")
 
 
@@ -66,13 +72,14 @@ def names_moment(text: str) -> bool:
 def is_header_block(lines: Sequence[str], start: int) -> bool:
     """Whether headers stand from ``start`` on that are beyond doubt those of a mail.
 
-    That takes a sender, a moment, and either a subject, or a recipient where an address occurs: "From: Hamburg, To:
-    Tokyo" is on every freight order.
+    That takes sender, recipient, subject and a time of day; of recipient and subject one will do where an address
+    occurs. "From: Hamburg, To: Tokyo, Date: 30.11.2026" is on every freight order.
     """
     roles, text = _read_block(lines, start)
-    if Role.FROM not in roles or Role.DATE not in roles or not names_moment(text):
+    if Role.FROM not in roles or Role.DATE not in roles or _TIME_OF_DAY.search(text) is None:
         return False
-    return Role.SUBJECT in roles or (Role.TO in roles and "@" in text)
+    further = len(roles & {Role.TO, Role.SUBJECT})
+    return further == _BOTH or (further > 0 and "@" in text)
 
 
 def begins_like_headers(lines: Sequence[str], start: int) -> bool:
@@ -85,6 +92,12 @@ def is_programs_signature(line: str) -> bool:
     """Whether a mail program signs with ``line``: "Sent from my phone". The sender wrote nothing of it."""
     text = line.strip()[:_MAX_LINE_CHARACTERS]
     return _SENT_FROM.match(text) is not None or text.casefold().startswith(SENT_FROM)
+
+
+def is_signed_answer(line: str) -> bool:
+    """Whether ``line`` begins as answers do that are written into a quote: ``[Bob]`` or ``[Bob: yes]``."""
+    found = _SIGNED_ANSWER.match(line.lstrip()[:_MAX_LINE_CHARACTERS])
+    return found is not None and found[1].strip().casefold() not in _NO_NAMES
 
 
 def points_below(text: str) -> bool:

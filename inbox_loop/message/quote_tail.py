@@ -18,6 +18,7 @@ from inbox_loop.message.quote_signs import (
     is_header_block,
     is_programs_signature,
     is_rule,
+    is_signed_answer,
     points_below,
     says_something,
 )
@@ -52,7 +53,7 @@ def find_tail(text: MarkedText, attributions: Attributions, standing: Standing) 
         if start is not None:
             answered = standing is Standing.ANSWER and first_own is not None and first_own < start
             rule = _include_rule(text, start)
-            return Tail(rule, is_quote=answered and not _is_led_down(text, first_own or 0, rule))
+            return Tail(rule, is_quote=answered and not _is_read_on(text, first_own or 0, rule))
     return Tail(len(text.lines), is_quote=False)
 
 
@@ -108,6 +109,20 @@ def _include_rule(text: MarkedText, start: int) -> int:
     return above if above >= 0 and is_rule(text.lines[above]) else start
 
 
-def _is_led_down(text: MarkedText, first_own: int, start: int) -> bool:
-    """Whether the sender's own words, from ``first_own`` to ``start``, send the reader on to what follows them."""
-    return text.leads_up_to(start) or points_below("\n".join(text.lines[first_own:start]))
+def _is_read_on(text: MarkedText, first_own: int, start: int) -> bool:
+    """Whether the sender has more to say below ``start``, or sends the reader there, in words from ``first_own`` on."""
+    own = [line for line in text.lines[first_own:start] if says_something(line)]
+    is_greeting = len(own) == 1 and own[0].rstrip().endswith(",")
+    return is_greeting or text.leads_up_to(start) or points_below("\n".join(own)) or _has_answers(text, start)
+
+
+def _has_answers(text: MarkedText, start: int) -> bool:
+    """Whether own text seems to stand in the lines from ``start`` on: below an edge, or signed with a name in front."""
+    seen_edge = False
+    for index in range(start, len(text.lines)):
+        line = text.lines[index]
+        if text.is_edged(index):
+            seen_edge = True
+        elif (seen_edge and says_something(line)) or is_signed_answer(line):
+            return True
+    return False

@@ -165,6 +165,50 @@ POINTS_BELOW = (
     ),
     *("abaixo", "a vermelho", "em vermelho", "hieronder", "onderstaand", "onderstaande", "in het rood", "in het blauw"),
     *("nedenfor", "nedenstående", "med rødt", "nedan", "nedanstående", "med rött", "alla olevaan", "alapuolella"),
+    *(
+        "my answers",
+        "my comments",
+        "see answers",
+        "see comments",
+        "comments in",
+        "answers in",
+        "in the text",
+        "in bold",
+    ),
+    *(
+        "in caps",
+        "in orange",
+        "this request",
+        "this one",
+        "see thread",
+        "the thread",
+        "fyi",
+        "handle this",
+        "take over",
+    ),
+    *(
+        "im text",
+        "meine antworten",
+        "meine anmerkungen",
+        "meine kommentare",
+        "dazwischen",
+        "farbig",
+        "fett",
+        "zur info",
+    ),
+    *(
+        "zur info",
+        "z.k.",
+        "zur kenntnis",
+        "diese anfrage",
+        "übernehmen",
+        "dans le texte",
+        "mes réponses",
+        "pour info",
+        "en gras",
+    ),
+    *("en el texto", "mis respuestas", "en negrita", "nel testo", "le mie risposte", "in grassetto", "in de tekst"),
+    *("mijn antwoorden", "ter info", "no texto", "minhas respostas"),
     *("poniżej", "níže", "ниже", "красным", "下記", "아래", "下面"),
 )
 """Words of a sender who wrote into the quote, or asks about what stands in it."""
@@ -179,7 +223,7 @@ FORWARD_PREFIXES = frozenset(
 
 ANSWER_PREFIXES = frozenset(
     (
-        *("re", "aw", "antw", "antwort", "r", "res", "rif", "sv", "ref", "odp", "od", "réf", "rép", "ynt", "vá"),
+        *("re", "aw", "antw", "antwort", "r", "res", "rif", "sv", "odp", "rép", "ynt", "vá"),
         *("ответ", "回复", "答复", "回覆", "답장", "返信"),
     )
 )

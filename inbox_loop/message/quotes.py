@@ -22,23 +22,24 @@ MAX_LINES = 50_000
 def cut_quotes(text: MarkedText, standing: Standing) -> str:
     """``text`` without what is surely a quote; empty if nothing else is in it, and all of it if there is no quote.
 
-    Of a message that passes a mail on, all is content. A text of more lines than ``MAX_LINES`` stays as it is.
+    Of a message that answers none, all is content. A text of more lines than ``MAX_LINES`` stays as it is.
     """
-    if standing is Standing.FORWARD or len(text.lines) > MAX_LINES:
+    if standing in {Standing.NEW, Standing.FORWARD} or len(text.lines) > MAX_LINES:
         return str(text)
     attributions = Attributions(text.lines)
     tail = find_tail(text, attributions, standing)
     quotes = list_quotes(text, attributions, tail.start)
-    gone = [(quote.start, quote.end) for quote in _choose(text, quotes, tail, standing)]
+    gone = [(quote.start, quote.end) for quote in _choose(text, quotes, tail)]
     if tail.is_quote:
         gone.append((tail.start, len(text.lines)))
     return _leave_out(text.lines, gone)
 
 
-def _choose(text: MarkedText, quotes: list[Quote], tail: Tail, standing: Standing) -> Iterator[Quote]:
-    """Those of ``quotes`` that go: the last if no own text follows, and a single one with an attribution.
+def _choose(text: MarkedText, quotes: list[Quote], tail: Tail) -> Iterator[Quote]:
+    """Those of ``quotes`` that go: the last if no own text follows, and a single one, where an attribution was seen.
 
-    Between two quotes stands an answer, which can't be understood without them.
+    Between two quotes stands an answer, which can't be understood without them. Without any attribution, an edge may
+    be the sender's own way to set lines apart.
     """
     if not quotes:
         return
@@ -47,8 +48,8 @@ def _choose(text: MarkedText, quotes: list[Quote], tail: Tail, standing: Standin
         not tail.is_quote and tail.start < len(text.lines)
     )
     if not followed:
-        answers = standing is Standing.ANSWER or any(quote.attributed for quote in quotes)
-        if last.attributed or (answers and not text.leads_up_to(last.start)):
+        attributed = any(quote.attributed for quote in quotes)
+        if last.attributed or (attributed and not text.leads_up_to(last.start)):
             yield last
     elif len(quotes) == 1 and last.attributed and not tail.is_quote:
         yield last

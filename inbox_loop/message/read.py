@@ -16,6 +16,7 @@ from inbox_loop.message.body import BodyReader, describe_size, list_attachments
 from inbox_loop.message.clean import Cleaned, clean_line, clean_text
 from inbox_loop.message.mime import Part, walk
 from inbox_loop.message.model import Attachment, Header, Message, Unquoted
+from inbox_loop.message.quote_signs import is_programs_signature
 from inbox_loop.message.readable import Readable
 from inbox_loop.message.standing import Standing, find_standing
 
@@ -94,7 +95,12 @@ def _find_standing(root: Part) -> Standing:
 def _find_unquoted(body: Readable) -> Unquoted | None:
     """None if nothing was cut, and if nothing would be left: then the quote is all that was sent."""
     text = _trim(clean_text(body.new).text)
-    return Unquoted(text, body.cut_characters) if body.cut_characters and text else None
+    return Unquoted(text, body.cut_characters) if body.cut_characters and _says_more_than_signature(text) else None
+
+
+def _says_more_than_signature(text: str) -> bool:
+    own, _, _ = f"\n{text}\n".partition("\n-- \n")
+    return any(line.strip() and not is_programs_signature(line) for line in own.splitlines())
 
 
 def _trim(text: str) -> str:

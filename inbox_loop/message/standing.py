@@ -18,6 +18,9 @@ class Standing(Enum):
 
     NEW = auto()
     ANSWER = auto()
+    """Its subject says so."""
+    THREADED = auto()
+    """It refers to earlier messages, and its subject does not say how."""
     FORWARD = auto()
 
 
@@ -26,7 +29,9 @@ def find_standing(subject: str, references: str) -> Standing:
     prefix = _find_prefix(subject[:_MAX_SUBJECT_CHARACTERS])
     if prefix in FORWARD_PREFIXES:
         return Standing.FORWARD
-    return Standing.ANSWER if prefix in ANSWER_PREFIXES or references.strip() else Standing.NEW
+    if prefix in ANSWER_PREFIXES:
+        return Standing.ANSWER
+    return Standing.THREADED if references.strip() else Standing.NEW
 
 
 def _find_prefix(subject: str) -> str:

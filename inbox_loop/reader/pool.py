@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 import structlog
 
-from inbox_loop.errors import UnreadableMessage
+from inbox_loop.errors import ReadingInterrupted, UnreadableMessage
 from inbox_loop.gmail.wire import Download
 from inbox_loop.message.model import Message
 from inbox_loop.reader.frames import pack_request
@@ -41,7 +41,8 @@ class ReadingPool:
         """Make a message of what was downloaded. ``check`` is called while it waits; what it raises ends the wait.
 
         Raises ``UnreadableMessage``, over a limit with the reason ``took_too_long`` or ``took_too_much_memory``, and
-        ``reader_crashed`` for a fault of the program; ``ReaderUnavailable`` when no process can be had at all.
+        ``reader_crashed`` for a fault of the program; ``ReadingInterrupted`` when the process was stopped from outside,
+        ``ReaderUnavailable`` when none can be had at all.
         """
         request = pack_request(download)
         try:
@@ -76,9 +77,9 @@ class ReadingPool:
         if used is not None:
             try:
                 return self._ask_one(used, request, check)
-            except UnreadableMessage as error:
+            except (UnreadableMessage, ReadingInterrupted) as error:
                 # Memory and crashes may be the fault of messages it read before, or of an operator's kill.
-                if error.reason == TOOK_TOO_LONG:
+                if isinstance(error, UnreadableMessage) and error.reason == TOOK_TOO_LONG:
                     raise
         return self._ask_one(ReadingProcess(self._limits), request, check)
 

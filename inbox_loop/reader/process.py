@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from inbox_loop.errors import ReaderUnavailable, UnreadableMessage
+from inbox_loop.errors import ReaderUnavailable, ReadingInterrupted, UnreadableMessage
 from inbox_loop.reader.child import READY
 from inbox_loop.reader.frames import LENGTH
 from inbox_loop.reader.limits import (
@@ -66,8 +66,8 @@ class ReadingProcess:
     def ask(self, request: bytes, check: Check) -> bytes:
         """The content of the reply to a request's frame. After any error, what is left to do is ``kill``.
 
-        Raises ``UnreadableMessage`` when the process ended over the message or did not come back from it,
-        ``ReaderUnavailable`` when it never got ready, and what ``check`` raises.
+        Raises ``UnreadableMessage`` when the process ended over the message, ``ReadingInterrupted`` when it was ended
+        from outside or did not come back, ``ReaderUnavailable`` when it never got ready, and what ``check`` raises.
         """
         if not self._is_ready:
             self._wait_until_ready(check)
@@ -75,9 +75,12 @@ class ReadingProcess:
         try:
             self._send(request, until, check)
             (length,) = LENGTH.unpack(self._receive(LENGTH.size, until, check))
+            if length > self._limits.memory_bytes:
+                raise UnreadableMessage("The process that read the message answers too much.", reason=READER_CRASHED)
             return self._receive(length, until, check)
         except TimeoutError as error:
-            raise _too_long() from error
+            # By the clock on the wall alone: the machine may have stood still. Its time on the processor ends it.
+            raise ReadingInterrupted("The process that reads a message stood still.") from error
         except OSError as error:
             raise self._read_end() from error
 
@@ -125,7 +128,7 @@ class ReadingProcess:
             received += chunk
         return bytes(received)
 
-    def _read_end(self) -> UnreadableMessage:
+    def _read_end(self) -> UnreadableMessage | ReadingInterrupted:
         """What it says of a message that the process ended over it."""
         try:
             code = self._process.wait(END_SECONDS)
@@ -133,6 +136,9 @@ class ReadingProcess:
             code = 0
         if code == -signal.SIGPROF:
             return _too_long()
+        if code == -signal.SIGKILL:
+            # By an operator, or by the kernel when the whole machine is short of memory.
+            return ReadingInterrupted("The process that reads a message was killed.")
         if code == EXIT_OUT_OF_MEMORY:
             return UnreadableMessage(
                 "Reading the message took more memory than it may.",

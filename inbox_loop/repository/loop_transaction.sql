@@ -29,8 +29,8 @@ with wanted as (
 )
 update messages as m
    set state = 'pending', reason = null, attempts = 0, next_attempt_at = now(), revision = m.revision + 1,
-       remint = m.remint or %(remint)s, insisted = m.insisted or %(insisted)s, rule = null, wanted_after = %(after)s, wanted_before = %(before)s, pending_since = now(),
-       settled_at = null
+       remint = m.remint or %(remint)s, insisted = m.insisted or %(insisted)s, rule = null,
+       wanted_after = %(after)s, wanted_before = %(before)s, pending_since = now(), settled_at = null
   from wanted
  where m.tenant_id = %(tenant_id)s and m.mailbox_id = %(mailbox_id)s and m.message_id = wanted.message_id
    and m.message_id = any (%(message_ids)s::text[])

@@ -12,7 +12,7 @@ from inbox_loop.commands.docs_events_page import render_events_page
 from inbox_loop.commands.docs_markdown import code, prose, table
 from inbox_loop.commands.docs_reasons_page import render_reasons_page
 from inbox_loop.commands.explanation import QUARANTINE_REASONS, REASONS, SKIPPED_REASONS, WAITING_REASONS
-from inbox_loop.errors import GmailUnreachable
+from inbox_loop.errors import GmailUnreachable, ReadingInterrupted
 from inbox_loop.events import EVENTS
 from inbox_loop.loop.retry import NOT_FOUND
 from inbox_loop.policy import SkipReason
@@ -47,7 +47,7 @@ def test_the_reasons_to_skip_are_those_of_the_policy() -> None:
 
 
 def test_what_a_message_waits_for_is_its_own_and_not_the_mailboxs_trouble() -> None:
-    assert WAITING_REASONS.keys() == {NOT_FOUND, GmailUnreachable.code}
+    assert WAITING_REASONS.keys() == {NOT_FOUND, GmailUnreachable.code, ReadingInterrupted.code}
 
 
 def test_no_reason_stands_in_two_places() -> None:

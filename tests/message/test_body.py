@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -187,12 +188,17 @@ WROTE = "On Mon, 30 Nov 2026 at 10:12, Ada Winter <ada@example.com> wrote:"
 QUOTE = f"{WROTE}\n> Tuesday?"
 
 
+def answering(root: Part) -> Part:
+    """The same as an answer, by its subject."""
+    return replace(root, headers=(*root.headers, Header("Subject", "Re: Tea")))
+
+
 def test_what_a_forwarded_message_quotes_is_content(read_part: ReadPart) -> None:
     inner = leaf("text/plain", f"The parcel was open.\n\n{QUOTE}", From="r@example.com")
     root = multi(
         "mixed", leaf("text/plain", f"See below.\n\n{QUOTE}"), Part("message/rfc822", "", (), None, 0, (inner,))
     )
-    message = read_part(root)
+    message = read_part(answering(root))
     assert message.unquoted is not None
     assert message.unquoted.text == (
         f"See below.\n\n{FORWARDED}\nFrom: r@example.com\n\nThe parcel was open.\n\n{QUOTE}"
@@ -201,14 +207,14 @@ def test_what_a_forwarded_message_quotes_is_content(read_part: ReadPart) -> None
 
 def test_each_part_is_cut_by_itself_and_a_part_that_is_all_quote_goes(read_part: ReadPart) -> None:
     root = multi("mixed", leaf("text/plain", "Look:"), leaf("image/png", b"1", name="a.png"), leaf("text/plain", QUOTE))
-    message = read_part(root)
+    message = read_part(answering(root))
     assert message.text == f"Look:\n\n{QUOTE}"
     assert message.unquoted == Unquoted("Look:", len(QUOTE))
 
 
 def test_of_an_alternative_the_part_that_is_read_is_the_one_that_is_cut(read_part: ReadPart) -> None:
     answer = f"<p>{HTML_TEXT}</p><p>{html.escape(WROTE)}</p><blockquote>Tuesday?</blockquote>"
-    message = read_part(multi("alternative", leaf("text/plain", PLACEHOLDER), leaf("text/html", answer)))
+    message = read_part(answering(multi("alternative", leaf("text/plain", PLACEHOLDER), leaf("text/html", answer))))
     assert message.text == f"{HTML_TEXT}\n\n{WROTE}\n\nTuesday?"
     assert message.unquoted == Unquoted(HTML_TEXT, len(f"\n\n{WROTE}\n\nTuesday?"))
 

@@ -114,3 +114,8 @@ def test_any_bytes_become_text_under_any_declaration(data: bytes, declared: str 
 def test_valid_utf8_is_read_as_utf8(text: str, declared: str | None) -> None:
     data = text.encode()
     assert decode_text(data, declared) == text or data.startswith((b"\xff\xfe", b"\xfe\xff"))
+
+
+@pytest.mark.parametrize("declared", [None, "us-ascii", "utf-8"])
+def test_japanese_escapes_are_known_without_a_declaration(declared: str | None) -> None:
+    assert decode_text("日本語のメール".encode("iso2022_jp"), declared) == "日本語のメール"

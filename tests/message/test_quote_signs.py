@@ -117,12 +117,12 @@ def test_a_header_is_known_by_its_name(line: str, role: Role | None) -> None:
     assert find_role(line) is role
 
 
-def test_headers_of_a_mail_may_be_folded_and_need_sender_moment_and_subject() -> None:
-    block = ["From: Ada", "Sent: 30 November 2026", "To: Bea,", " Cleo,", " Dora", "Subject: Tea"]
+def test_headers_of_a_mail_may_be_folded_and_need_sender_recipient_subject_and_a_time_of_day() -> None:
+    block = ["From: Ada", "Sent: 30 November 2026 10:12", "To: Bea,", " Cleo,", " Dora", "Subject: Tea"]
     assert is_header_block(block, 0)
     assert not is_header_block(block[:-1], 0)
     assert not is_header_block([line for line in block if "From" not in line], 0)
-    assert not is_header_block([line.replace("30 November 2026", "soon") for line in block], 0)
+    assert not is_header_block([line.replace("30 November 2026 10:12", "30.11.2026") for line in block], 0)
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_other_words_do_not_point_down(text: str) -> None:
     ("subject", "references", "standing"),
     [
         ("Tea", "", Standing.NEW),
-        ("Tea", "<a@example.org>", Standing.ANSWER),
+        ("Tea", "<a@example.org>", Standing.THREADED),
         ("Re: Tea", "", Standing.ANSWER),
         ("AW: WG: Tea", "", Standing.ANSWER),
         ("Re[2]: Tea", "", Standing.ANSWER),
@@ -169,6 +169,7 @@ def test_other_words_do_not_point_down(text: str) -> None:
         ("WG: Tee", "", Standing.FORWARD),
         ("I: Tè", "", Standing.FORWARD),
         ("Order: tea", "", Standing.NEW),
+        ("Ref: 4711", "", Standing.NEW),
         ("", "", Standing.NEW),
     ],
 )

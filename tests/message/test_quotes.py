@@ -29,7 +29,6 @@ def cut(text: str, standing: Standing = Standing.ANSWER) -> str:
         pytest.param(f"Hello,\n{WROTE}\n> Tuesday?\nyes.", "Hello,\n\nyes.", id="the quote in the middle"),
         pytest.param(f"Yes.\n\n{WROTE}\n\n\n> Tuesday?", "Yes.", id="empty lines below the attribution"),
         pytest.param(f"Yes.\n{WROTE}\n> a\n\n> b\n>\n>> c", "Yes.", id="empty lines in the quote"),
-        pytest.param("Yes.\n\n> Tuesday?", "Yes.", id="no attribution, in an answer"),
         pytest.param(f"Yes.\n\n{WROTE}\nTuesday?", "Yes.", id="a quote without an edge"),
         pytest.param(f"Yes.\n\n{HEADERS}\n\nTuesday?", "Yes.", id="headers above the quote"),
         pytest.param(f"Yes.\n____\n\n{HEADERS}\n\nTuesday?", "Yes.", id="a rule above the headers"),
@@ -38,7 +37,7 @@ def cut(text: str, standing: Standing = Standing.ANSWER) -> str:
         pytest.param(f"Yes.\n\n{WROTE}\n> Tuesday?\n\n{HEADERS}\n\nOld", "Yes.", id="both kinds of quote"),
         pytest.param(f"Yes.\nSent from my phone\n\n{HEADERS}\n\nTuesday?", "Yes.\nSent from my phone", id="a phone"),
         pytest.param("", "", id="nothing"),
-        pytest.param("> Tuesday?", "", id="nothing but a quote"),
+        pytest.param(f"{WROTE}\n> Tuesday?", "", id="nothing but a quote"),
     ],
 )
 def test_what_is_surely_a_quote_is_cut(text: str, new: str) -> None:
@@ -62,6 +61,14 @@ def test_what_is_surely_a_quote_is_cut(text: str, new: str) -> None:
         pytest.param(f"This is what I got:\n\n{HEADERS}\n\nThe tin", id="words that lead up to a pasted mail"),
         pytest.param("Ship\n\n> From: Hamburg\n> To: Tokyo\n\nsoon.", id="a quoted freight order"),
         pytest.param("Bea wrote:\nI like tea.", id="somebody wrote, nobody knows when"),
+        pytest.param("Please run these:\n\n> npm install\n> npm test", id="an edge without an attribution"),
+        pytest.param("> Can you come?\nYes.\n> And Saturday?", id="edges without an attribution"),
+        pytest.param("Please send it until Monday, 30 Nov 2026 10:00 to a@example.org:\n\n- passport", id="a sentence"),
+        pytest.param(f"Hello,\n\n{HEADERS}\n\nCan you come?\n\nYes I can.", id="a greeting alone above headers"),
+        pytest.param(f"See my answers.\n\n{HEADERS}\n\nCan you come?\n\nYes I can.", id="answers announced"),
+        pytest.param(f"Hi Ada.\n\n{HEADERS}\n\nCan you come?\n[Bob: yes, at noon]", id="answers with a name"),
+        pytest.param(f"Hi Ada.\n\n-----Original Message-----\n{HEADERS}\n> Tea?\n\nYes.", id="an answer below edges"),
+        pytest.param("Book.\n\nVon: Hamburg\nDatum: 30.11.2026\nBetreff: Reise\n\nUnd ein Hotel.", id="an order form"),
         pytest.param("2 > 1, and\n3 > 2", id="a sign within a line"),
     ],
 )
@@ -75,16 +82,23 @@ def test_in_doubt_the_text_stays(text: str) -> None:
         pytest.param("It says:\n> Error 42\n> call service", id="quoted lines at the end"),
         pytest.param(f"Hello,\n\n{HEADERS}\n\nThe tin was dented.", id="headers below a text"),
         pytest.param(f"Hello,\n\n{WROTE}\nThe tin was dented.", id="an attribution of text without an edge"),
+        pytest.param(f"Name: X\n{WROTE}\n> I want a refund", id="a web form that quotes"),
     ],
 )
-def test_of_a_message_that_is_no_answer_nothing_without_an_attribution_and_an_edge_is_cut(text: str) -> None:
+def test_of_a_message_that_is_no_answer_nothing_is_cut(text: str) -> None:
     assert cut(text, Standing.NEW) == text
+
+
+def test_where_only_the_references_tell_of_an_answer_a_quote_needs_an_edge_and_an_attribution() -> None:
+    edged, bare = f"Yes.\n\n{WROTE}\n> Tuesday?", f"Yes, please.\n\n{HEADERS}\n\nTuesday?"
+    assert cut(edged, Standing.THREADED) == "Yes."
+    assert cut(bare, Standing.THREADED) == bare
 
 
 def test_of_a_message_that_passes_a_mail_on_all_is_content() -> None:
     text = f"Please see to it.\n\n{WROTE}\n> The tin was dented."
     assert cut(text, Standing.FORWARD) == text
-    assert cut(text, Standing.NEW) == "Please see to it."
+    assert cut(text, Standing.ANSWER) == "Please see to it."
 
 
 def test_after_the_last_answer_the_rest_of_the_quote_goes() -> None:
