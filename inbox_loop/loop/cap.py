@@ -1,12 +1,12 @@
 """The cap: how many tasks the mail of one sender makes in one clock hour, so that a machine gone wild floods nobody.
 
-An hour is one of UTC, and a message is in the hour of its internalDate: the same mail comes to the same count whenever
-it is read. Counted are the sender's messages that are tasks, those of the ledger and those of the batch. Only what
-would become a new task is held back, in the order of arrival; never what a person wants a task of, and never a message
-without a sender. What is held back is skipped, and can be made a task later.
+An hour is one of UTC, and a message is in the hour of its internalDate, whenever it is read. Counted are the sender's
+messages that are tasks, those of the ledger and those of the batch. Only what would become a new task is held back, in
+the order of arrival within a batch; never what a person wants a task of, and never a message without a sender. What is
+held back is skipped, and can be made a task later.
 
-Two batches of one mailbox that are settled at the same moment would not see each other's tasks. They are not: a mailbox
-is ingested by one process at a time (``LoopStore.ingesting``).
+Two batches of one mailbox that are settled at the same moment would not see each other's tasks. A mailbox is ingested by
+one process at a time (``LoopStore.ingesting``); where that lock is lost on the way, an hour may hold some tasks more.
 
 Pure. Not here: which asks would become a new task (``settle.py``).
 """
