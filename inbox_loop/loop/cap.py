@@ -5,8 +5,8 @@ messages that are tasks, those of the ledger and those of the batch. Only what w
 the order of arrival within a batch; never what a person wants a task of, and never a message without a sender. What is
 held back is skipped, and can be made a task later.
 
-Two batches of one mailbox that are settled at the same moment would not see each other's tasks. A mailbox is ingested by
-one process at a time (``LoopStore.ingesting``); where that lock is lost on the way, an hour may hold some tasks more.
+Two batches of one mailbox that are settled at the same moment would not see each other's tasks. A mailbox is ingested
+by one process at a time (``LoopStore.ingesting``); where that lock is lost on the way, an hour may hold some more.
 
 Pure. Not here: which asks would become a new task (``settle.py``).
 """
