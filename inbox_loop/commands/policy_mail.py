@@ -1,4 +1,4 @@
-"""Mail on disk, read as the loop would read it: taken apart as Gmail does, and under the same limits."""
+"""Mail on disk, read as the loop would read it: taken apart as Gmail does, then read under the same limits."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def ingest_batches(mailbox: Mailbox, account: str) -> Iterator[Tally]:
         if batch.due == 0:
             return
         yield batch.tally
-        if batch.trouble is not None and not (isinstance(batch.trouble, DeadlineExceeded) and batch.tally != Tally()):
+        if batch.trouble is not None and not _was_cut_short(batch):
             raise batch.trouble
         fruitless = fruitless + 1 if batch.tally == Tally() else 0
 
@@ -103,18 +103,23 @@ def ingest_once(mailbox: Mailbox, account: str) -> Batch:
 def ingest_named(mailbox: Mailbox, account: str, message_ids: Sequence[str]) -> Iterator[Tally]:
     """Try those of these messages that are pending, before all others and whether they are due or not.
 
-    What others reopened meanwhile is tried again. One tally a batch, as it is settled; then raises what ended the batch
-    early, or ``MailboxBusy``.
+    What others reopened meanwhile is tried again, and so is what a deadline left over. One tally a batch, as it is
+    settled; then raises what else ended the batch early, or ``MailboxBusy``.
     """
     for start in range(0, len(message_ids), BATCH):
         find = partial(mailbox.store.find_pending, message_ids[start : start + BATCH])
         for _ in range(MAX_FRUITLESS_BATCHES):
             batch = _ingest_batch(mailbox, account, find)
             yield batch.tally
-            if batch.trouble is not None:
+            if batch.trouble is not None and not _was_cut_short(batch):
                 raise batch.trouble
             if batch.tally.total + batch.tally.waiting == batch.due:
                 break
+
+
+def _was_cut_short(batch: Batch) -> bool:
+    """Whether a deadline ended the batch after it came to something: whoever gives each batch a new one goes on."""
+    return isinstance(batch.trouble, DeadlineExceeded) and batch.tally != Tally()
 
 
 def _ingest_batch(mailbox: Mailbox, account: str, find: Callable[[], tuple[Due, ...]]) -> Batch:
