@@ -50,6 +50,7 @@ LABEL_REASONS = frozenset(
         SkipReason.SENT,
         SkipReason.SPAM,
         SkipReason.TRASH,
+        SkipReason.BULK,
         SkipReason.CATEGORY,
         SkipReason.RULE,
     }
@@ -57,8 +58,8 @@ LABEL_REASONS = frozenset(
 """The reasons that rest on labels a person can change: such a message is looked at again when its labels do.
 
 Mail is taken out of spam and trash, or moved from Promotions to Primary; one's own sent mail is moved to the inbox as a
-reminder; a draft is sent; a rule may speak of labels. A chat stays a chat. Bulk is not here: a list stays a list
-wherever its mail is moved.
+reminder; a draft is sent; a rule may speak of labels. Bulk is here for mail without another sign than List-Unsubscribe,
+which does not count in Primary; a list stays a list wherever its mail is moved. A chat stays a chat.
 """
 
 # In this order; SENT counts only without INBOX, because a message to oneself has both.

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from inbox_loop.commands.mailboxes import open_gmail, open_reader
+from inbox_loop.commands.mailboxes import list_enabled, open_gmail, open_reader
 from inbox_loop.commands.options import ConfigOption, JsonOption, MailboxOption, find_mailbox, read_settings
 from inbox_loop.commands.policy_mail import list_mail
 from inbox_loop.commands.policy_reading import read_policy
@@ -69,7 +69,7 @@ def _find_mailbox(settings: Settings, name: str | None) -> MailboxSettings | Non
     """The mailbox of this name; without a name the only one that is enabled, or None. Raises ``NoSuchMailbox``."""
     if name is not None:
         return find_mailbox(settings, name)
-    enabled = [each for each in settings.mailboxes if each.enabled]
+    enabled = list_enabled(settings)
     return enabled[0] if len(enabled) == 1 else None
 
 
@@ -77,7 +77,7 @@ def _choose_mailbox(settings: Settings, name: str | None) -> MailboxSettings:
     """As above; raises ``UsageError`` where there is none or more than one to choose from."""
     mailbox = _find_mailbox(settings, name)
     if mailbox is None:
-        names = ", ".join(each.name for each in settings.mailboxes if each.enabled) or "none"
+        names = ", ".join(each.name for each in list_enabled(settings)) or "none"
         raise UsageError(f"which mailbox is left open; enabled: {names}", hint="Say which: --mailbox NAME.")
     return mailbox
 

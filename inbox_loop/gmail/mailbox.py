@@ -18,7 +18,7 @@ from inbox_loop.gmail.in_flight import run_in_flight
 from inbox_loop.gmail.large import PAGE_SIZE, find_large
 from inbox_loop.gmail.plan import LargeMessages, plan_reads
 from inbox_loop.gmail.quota import Quota, method_costs
-from inbox_loop.gmail.reading import ReadDownload, Reader, read_in_place
+from inbox_loop.gmail.reading import ReadDownload, Reader
 from inbox_loop.gmail.session import Call, Sessions
 from inbox_loop.gmail.turns import Turns
 from inbox_loop.gmail.wire import read_history_page, read_listing_page, read_profile
@@ -52,7 +52,7 @@ class GoogleMailbox(GmailMailbox):
         settings: GmailSettings,
         stop: threading.Event,
         *,
-        read_download: ReadDownload = read_in_place,
+        read_download: ReadDownload,
         backoff_base: float = 1.0,
     ) -> None:
         costs = method_costs(settings.method_costs)

@@ -33,11 +33,6 @@ from inbox_loop.simulator.server import Simulator
 from inbox_loop.simulator.store import Account
 
 
-@pytest.fixture
-def account(simulator: Simulator) -> Account:
-    return simulator.account(ADDRESS)
-
-
 def test_eight_threads_at_once_read_the_right_messages(
     account: Account, open_mailbox: Callable[..., GoogleMailbox]
 ) -> None:

@@ -7,7 +7,6 @@ from email.message import EmailMessage
 from urllib.parse import parse_qs
 
 import pytest
-from fixtures.gmail import ADDRESS
 from support.fetching import deliver, mail, methods, read, texts
 
 from inbox_loop.errors import (
@@ -23,11 +22,6 @@ from inbox_loop.message.model import Message
 from inbox_loop.simulator.faults import Fault
 from inbox_loop.simulator.server import Simulator
 from inbox_loop.simulator.store import Account
-
-
-@pytest.fixture
-def account(simulator: Simulator) -> Account:
-    return simulator.account(ADDRESS)
 
 
 def test_large_text_is_fetched_and_attachments_are_not(

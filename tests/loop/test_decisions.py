@@ -59,7 +59,15 @@ def test_a_message_rescued_from_spam_or_trash_is_read_again(reason: SkipReason) 
     assert not reopened(row, found_by=FoundBy.POLL), "history may name it again without a new label"
 
 
-@pytest.mark.parametrize("reason", [SkipReason.BULK, SkipReason.AUTO_REPLY, SkipReason.TASK_DELETED])
+@pytest.mark.parametrize("reason", [SkipReason.BULK, SkipReason.CATEGORY, SkipReason.RULE])
+def test_what_was_skipped_for_its_labels_is_read_again_when_they_change_and_by_no_listing(reason: SkipReason) -> None:
+    row = known(MessageState.SKIPPED, reason)
+    assert reopened(row, found_by=FoundBy.POLL, arrived=True)
+    assert not reopened(row, found_by=FoundBy.POLL)
+    assert not reopened(row, found_by=FoundBy.RECONCILE)
+
+
+@pytest.mark.parametrize("reason", [SkipReason.AUTO_REPLY, SkipReason.TASK_DELETED])
 def test_a_new_label_does_not_change_what_was_skipped_for_its_content(reason: SkipReason) -> None:
     assert not reopened(known(MessageState.SKIPPED, reason), found_by=FoundBy.POLL, arrived=True)
 

@@ -17,6 +17,7 @@ from support.desk import NAME, TENANT, plain_mail
 
 from inbox_loop.gmail.auth import Credentials
 from inbox_loop.gmail.mailbox import GoogleMailbox
+from inbox_loop.gmail.reading import read_in_place
 from inbox_loop.loop.backfill import BackfillRequest, backfill_once
 from inbox_loop.loop.ledger import EVERY_DATE
 from inbox_loop.loop.mailbox import Mailbox
@@ -57,7 +58,7 @@ def stand(emulate: Emulate, database: Database) -> Iterator[Stand]:
     settings = GmailSettings(api_endpoint=emulate.url, units_per_minute=10_000_000)
     credentials = Credentials(emulate.token_file, timeout_seconds=10, mailbox=NAME)
     with (
-        closing(GoogleMailbox(NAME, credentials, settings, threading.Event())) as gmail,
+        closing(GoogleMailbox(NAME, credentials, settings, threading.Event(), read_download=read_in_place)) as gmail,
         closing(build_client(emulate.url, emulate.token_file)) as client,
     ):
         tasks = TaskStore(database, tenant=TENANT)

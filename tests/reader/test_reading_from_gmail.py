@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable, Iterator
 
 import pytest
-from fixtures.gmail import ADDRESS
 from support.desk import plain_mail
 from support.processes import reading_processes
 
@@ -16,7 +15,6 @@ from inbox_loop.loop.ports import MessageId
 from inbox_loop.message.model import Message
 from inbox_loop.reader.limits import ReadingLimits
 from inbox_loop.reader.pool import ReadingPool
-from inbox_loop.simulator.server import Simulator
 from inbox_loop.simulator.store import Account
 
 MEMORY_BYTES = 1024**3
@@ -27,11 +25,6 @@ def slow_mail(parts: int = 600) -> bytes:
     part = b"--b\r\nContent-Type: text/html\r\n\r\n" + b"<p>all <b>work</b> and no play</p>\r\n" * 600
     head = b"From: ann@example.org\r\nSubject: slow\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n"
     return head + part * parts + b"--b--\r\n"
-
-
-@pytest.fixture
-def account(simulator: Simulator) -> Account:
-    return simulator.account(ADDRESS)
 
 
 @pytest.fixture
